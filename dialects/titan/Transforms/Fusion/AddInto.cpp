@@ -1,4 +1,5 @@
-// The pass --titan-add-into.
+// The pass --titan-add-into: lets scatters and contractions accumulate into the tensor that they
+// are added to.
 
 #include "dialects/titan/Support/PassReport.h"
 #include "dialects/titan/Support/RewriteEach.h"
@@ -26,18 +27,18 @@ template <typename Op> Op findTerm(AddOp add, unsigned operand) {
   return isWanted ? term : Op();
 }
 
-/// True if a repeat passes `from` to this iteration for `sum` alone, and `sum` to the next
-/// iteration: then both have one allocation.
-bool isAccumulator(Value from, AddOp sum) {
+/// True if `previous` is an iteration argument of the repeat around `sum`, only `sum` reads it, and
+/// `sum` is its next value. Both then have one allocation.
+bool isAccumulator(Value previous, AddOp sum) {
   auto repeat = dyn_cast<RepeatOp>(sum->getParentOp());
-  if (!repeat || !from.hasOneUse() || !sum->hasOneUse())
+  if (!repeat || !previous.hasOneUse() || !sum->hasOneUse())
     return false;
   return llvm::any_of(repeat.getVariants(), [&](RepeatVariant variant) {
     return &variant.getBlock() == sum->getBlock() &&
            llvm::any_of(llvm::zip_equal(variant.getIterArgs(), variant.getYieldedIterArgs()),
                         [&](auto pair) {
                           auto [iterArg, yielded] = pair;
-                          return iterArg == from && yielded == sum.getResult();
+                          return iterArg == previous && yielded == sum.getResult();
                         });
   });
 }

@@ -1,4 +1,4 @@
-// The pass --titan-fuse-rows.
+// The pass --titan-fuse-rows: moves the groups of operations (Groups.h) into fused regions.
 
 #include "dialects/titan/Support/PassReport.h"
 #include "dialects/titan/Transforms/Fusion/Groups.h"
@@ -16,7 +16,7 @@ using namespace titan::ir;
 
 /// Moves the operations of the group into a region before `at`; the region yields values with other
 /// uses.
-static void build(const fusion::Group &group, Operation *at) {
+static void buildRegion(const fusion::Group &group, Operation *at) {
   OpBuilder builder(at);
   SmallVector<Value> yielded;
   SmallVector<Type> types;
@@ -59,7 +59,7 @@ static SmallVector<fusion::Group> fuseBlock(Block &block) {
     op->moveBefore(&block, block.end());
   for (const fusion::Group &group : groups) {
     TITAN_DEBUG("titan-fuse-rows", printGroup(group));
-    build(group, group.ops.front());
+    buildRegion(group, group.ops.front());
   }
   return groups;
 }

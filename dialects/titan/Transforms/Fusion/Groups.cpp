@@ -1,4 +1,4 @@
-// Which operations of a block are fused.
+// Chooses the operations of a block that are fused.
 
 #include "dialects/titan/Transforms/Fusion/Groups.h"
 
@@ -33,7 +33,7 @@ SmallVector<Block *> fusion::getBodies(func::FuncOp function) {
 Grouping::Grouping(Block &block) : mesh(dist::MeshOp::lookup(block.getParentOp())) {
   for (Operation &op : block) {
     if (isNullary(&op))
-      continue; // not an element of the order
+      continue; // every loop evaluates it
     indexOf[&op] = ops.size();
     groupOf.push_back(ops.size());
     members.push_back({static_cast<unsigned>(ops.size())});
@@ -93,7 +93,7 @@ bool Grouping::agreeOnSizes(ArrayRef<Operation *> members, ArrayRef<StringAttr> 
   return true;
 }
 
-/// Elements of `type` below a row; nothing if an `auto` degree divides them.
+/// Elements of a row of `type` on one rank; nothing if an axis of degree `auto` shards the row.
 std::optional<int64_t> Grouping::getInnerSize(NamedTensorType type, ArrayRef<StringAttr> rows) {
   int64_t inner = 1;
   for (auto [dim, axes] :
@@ -122,16 +122,16 @@ bool Grouping::fitsRow(ArrayRef<Operation *> members, ArrayRef<StringAttr> rows)
     std::optional<int64_t> inner = getInnerSize(getTensorType(getIteratedTensor(op)), rows);
     if (!inner)
       return false; // row buffers need a static size
-    bool leaves = false, isUsedLater = false;
+    bool isStored = false, isUsedLater = false;
     for (Operation *user : op->getUsers()) {
       auto it = schedule.innerOf.find(user);
-      leaves |= it == schedule.innerOf.end();
+      isStored |= it == schedule.innerOf.end();
       isUsedLater |= it != schedule.innerOf.end() && it->second > schedule.innerOf[op];
     }
     NamedTensorType type = getTensorType(op->getResult(0));
     // Sums in bf16 have a float row buffer beside their result.
-    bool isBeside = isa<ReduceOp>(op) && type.getElementType().isBF16();
-    if (isBeside || (isUsedLater && !leaves))
+    bool isWideSum = isa<ReduceOp>(op) && type.getElementType().isBF16();
+    if (isWideSum || (isUsedLater && !isStored))
       rowBufferBytes += *getInnerSize(type, rows) * getRowBufferBytes(type.getElementType());
   }
   return rowBufferBytes <= kMaxRowBufferBytes;
@@ -146,7 +146,7 @@ std::optional<SmallVector<StringAttr>> Grouping::chooseRows(ArrayRef<Operation *
       ++common;
     rows.truncate(common);
   }
-  // The loops below a row should be worth vectorising.
+  // The loops within a row should be worth vectorising.
   auto getLongest = [&]() {
     int64_t longest = 1;
     for (Operation *op : members) {
@@ -243,8 +243,8 @@ SmallVector<unsigned> Grouping::getRelated(Operation *op) {
 }
 
 SmallVector<Group> Grouping::run(SmallVectorImpl<Operation *> &order) {
-  // A join may enable others: an operation without inner dimensions may join only a group that has
-  // some.
+  // A join may enable others: an operation without dimensions within a row can only join a group
+  // whose operations have some.
   for (bool changed = true; changed;) {
     changed = false;
     for (auto [i, op] : llvm::enumerate(ops))

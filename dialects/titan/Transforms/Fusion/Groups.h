@@ -24,18 +24,20 @@ int64_t getRowBufferBytes(mlir::Type element);
 /// The blocks whose operations are fused: the body of the function and the bodies of its repeats.
 llvm::SmallVector<mlir::Block *> getBodies(mlir::func::FuncOp function);
 
+/// Operations that become one fused region.
 struct Group {
   llvm::SmallVector<mlir::Operation *> ops; ///< in program order
-  llvm::SmallVector<mlir::StringAttr> rows;
+  llvm::SmallVector<mlir::StringAttr> rows; ///< the names of the leading dimensions that all share
 };
 
+/// Chooses the groups of one block. Operations are numbered in program order; a group has the
+/// number of its first operation.
 class Grouping {
 public:
   explicit Grouping(mlir::Block &block);
   /// Returns the groups of two or more operations. `order` receives the operations of the block
   /// such that groups are contiguous and definitions precede uses. Constants and iotas are not
-  /// among them: whether they are at the start of the block or before a use, the order is the
-  /// same.
+  /// among them, so that the order does not depend on where these are.
   llvm::SmallVector<Group> run(llvm::SmallVectorImpl<mlir::Operation *> &order);
 
 private:
@@ -44,6 +46,7 @@ private:
   /// The rows that all of `ops` share; nothing if the operations cannot be fused.
   std::optional<llvm::SmallVector<mlir::StringAttr>>
   chooseRows(llvm::ArrayRef<mlir::Operation *> ops);
+  /// True if dimensions of equal name have one size and one sharding in all of `ops`.
   bool agreeOnSizes(llvm::ArrayRef<mlir::Operation *> ops, llvm::ArrayRef<mlir::StringAttr> rows);
   bool fitsRow(llvm::ArrayRef<mlir::Operation *> ops, llvm::ArrayRef<mlir::StringAttr> rows);
   std::optional<int64_t> getInnerSize(ir::NamedTensorType type,
@@ -52,11 +55,13 @@ private:
   bool tryJoin(unsigned op, unsigned group);
   llvm::SmallVector<unsigned> getRelated(mlir::Operation *op);
   llvm::SmallVector<mlir::Operation *> getOps(llvm::ArrayRef<unsigned> indices);
-  /// The lowest comes first among groups whose operands exist: the index behind the first
-  /// operation. A collective of computed values or inputs starts as soon as they exist, so that it
-  /// overlaps with more computation, but not before a repeat, through which its result would live.
-  /// A gather of parameters keeps its index, because its result is large. So does a collective of
-  /// collectives: computation between both hides the first.
+  /// The order keeps the program order, except that a collective of computed values or inputs moves
+  /// to the first position at which these exist, so that it overlaps with more computation. It does
+  /// not move before a repeat, during which its result would stay in memory. A gather of parameters
+  /// does not move, because its result is large. Nor does a collective of another collective's
+  /// result, because computation between both hides the first. Of the groups whose operands exist,
+  /// the one with the lowest priority is next. The priority of a group that does not move is its
+  /// number plus 1.
   unsigned getPriority(unsigned group);
   llvm::SmallVector<mlir::Operation *> sort();
 
@@ -65,8 +70,8 @@ private:
   llvm::DenseMap<mlir::Operation *, unsigned> indexOf;
   llvm::SmallVector<llvm::SmallVector<unsigned>>
       users;                           ///< per operation, the operations that must follow it
-  llvm::SmallVector<unsigned> groupOf; ///< the index of its first operation
-  llvm::SmallVector<llvm::SmallVector<unsigned>> members; ///< per group, sorted
+  llvm::SmallVector<unsigned> groupOf; ///< per operation, the number of its group
+  llvm::SmallVector<llvm::SmallVector<unsigned>> members; ///< per group, its operations, sorted
 };
 
 } // namespace titan::fusion

@@ -1,4 +1,4 @@
-// The fuse phase.
+// Passes of the fuse phase.
 
 #ifndef TITAN_TRANSFORMS_FUSION_PASSES_TD
 #define TITAN_TRANSFORMS_FUSION_PASSES_TD

@@ -1,4 +1,4 @@
-// The pass --titan-recompute-rows.
+// The pass --titan-recompute-rows: recomputes long rows in each loop that reads them.
 
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/IR/TensorType.h"
@@ -19,6 +19,7 @@ using namespace titan::ir;
 
 namespace {
 
+/// Recomputes the long rows of one block.
 class Recompute {
 public:
   explicit Recompute(Block &block)
@@ -46,7 +47,8 @@ private:
            llvm::divideCeil(type.getElementType().getIntOrFloatBitWidth(), 8);
   }
 
-  /// True if `row` has dimensions that `rest` lacks, and a row of them exceeds the row buffers.
+  /// True if `rest` has only the leading dimensions of `row`, and a row of the other dimensions
+  /// exceeds the row buffers.
   bool isLong(NamedTensorType row, NamedTensorType rest) const {
     return rest.getRank() > 0 && rest.getRank() < row.getRank() &&
            row.getDims().take_front(rest.getRank()) == rest.getDims() &&
@@ -75,14 +77,14 @@ private:
       NamedTensorType type = NamedTensorType::get(element, dims);
       return row.getSharding() ? type.withSharding(type.getShardingOrReplicated()) : type;
     };
-    Location at = gather.getLoc();
+    Location loc = gather.getLoc();
     Value indices =
-        builder.create<IotaOp>(at, make(builder.getI64Type(), row.getDims().take_back()));
-    Value isHere = builder.create<CompareOp>(at, row.withElementType(builder.getI1Type()),
+        builder.create<IotaOp>(loc, make(builder.getI64Type(), row.getDims().take_back()));
+    Value isHere = builder.create<CompareOp>(loc, row.withElementType(builder.getI1Type()),
                                              ComparePredicate::EQ, indices, gather.getIndices());
-    Value zero = builder.create<ConstantOp>(at, make(row.getElementType(), {}), 0.0);
-    Value only = builder.create<SelectOp>(at, row, isHere, gather.getInput(), zero);
-    Value sum = builder.create<ReduceOp>(at, getTensorType(gather.getResult()),
+    Value zero = builder.create<ConstantOp>(loc, make(row.getElementType(), {}), 0.0);
+    Value only = builder.create<SelectOp>(loc, row, isHere, gather.getInput(), zero);
+    Value sum = builder.create<ReduceOp>(loc, getTensorType(gather.getResult()),
                                          dist::ReductionKind::Sum, only);
     TITAN_DEBUG("titan-recompute-rows", llvm::errs() << "scan " << gather.getLoc() << '\n');
     ++numScanned;
@@ -92,7 +94,7 @@ private:
 
   /// The users of `op` that depend on a reduction over a long row of `op`: they need a later loop
   /// than the reduction.
-  SmallVector<Operation *> findLater(Operation *op) {
+  SmallVector<Operation *> findLaterUsers(Operation *op) {
     NamedTensorType type = getTensorType(op->getResult(0));
     llvm::DenseMap<Operation *, bool> followsReduction{{op, false}}; // of dependent operations
     SmallVector<Operation *> later;
@@ -148,12 +150,13 @@ private:
     return ordered;
   }
 
+  /// Recomputes `op` for its users that need a later loop. Appends the clones to `pending`.
   void recompute(Operation *op, SmallVectorImpl<Operation *> &pending) {
     // If other operations read the value, it is in memory anyway.
     auto isLoop = [&](Operation *user) {
       return user->getBlock() == &block && (isCheap(user) || isa<ReduceOp, ScatterOp>(user));
     };
-    SmallVector<Operation *> later = findLater(op);
+    SmallVector<Operation *> later = findLaterUsers(op);
     if (later.empty() || !llvm::all_of(op->getUsers(), isLoop))
       return;
     FailureOr<SmallVector<Operation *>> chain = findChain(op);

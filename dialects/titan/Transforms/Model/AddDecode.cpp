@@ -1,4 +1,4 @@
-// The pass --titan-add-decode.
+// The pass --titan-add-decode: adds the programs that compute logits of new positions from caches.
 
 #include "dialects/dist/IR/AutoAxis.h"
 #include "dialects/dist/IR/DistOps.h"
@@ -25,7 +25,8 @@ static std::string describe(const PositionChunks::Obstacle &obstacle) {
   return text + obstacle.op->getName().stripDialect().str() + " " + obstacle.why;
 }
 
-/// Whether an axis whose degree the launch decides may shard positions. It must divide them all.
+/// Whether an axis of degree `auto` may shard positions. Its degree, which the launch decides, must
+/// divide the positions of a chunk.
 static bool areShardedAtLaunch(ModuleOp module, StringAttr positions) {
   dist::MeshAxisAttr axis = dist::findAutoAxis(dist::MeshOp::lookup(module));
   return axis && llvm::any_of(module.getOps<dist::AxisRulesOp>(), [&](dist::AxisRulesOp rules) {
@@ -51,7 +52,7 @@ struct AddDecode : titan::ir::impl::TitanAddDecodeBase<AddDecode> {
     auto logits = getOperation().lookupSymbol<func::FuncOp>("logits");
     const int64_t positions =
         logits ? countPositions(logits) : 0;                     // 0: the module names no dimension
-    if (positions <= 1 || getOperation().lookupSymbol("decode")) // it may have run already
+    if (positions <= 1 || getOperation().lookupSymbol("decode")) // the pass has run already
       return;
     // Operations that only the losses need may sum over positions.
     dropUnusedIterArgs(logits.getBody());

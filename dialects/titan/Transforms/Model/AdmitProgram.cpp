@@ -1,4 +1,4 @@
-// Copies the caches of a text to a slot.
+// Builds the program @admit, which copies the caches of one text to a slot.
 
 #include "dialects/titan/IR/TensorType.h"
 #include "dialects/titan/Support/Programs.h"
@@ -10,12 +10,14 @@ using namespace titan::ir;
 
 namespace {
 
-/// A cache of one text, and that of all slots.
+/// A cache of one text, and the cache of the same operand with all slots.
 struct CachePair {
   Value text, texts;
   unsigned argument; ///< the number of `texts` in the function
 };
 
+/// @admit has as arguments the number of the slot and each cache of `decode` and of `batch`. It
+/// returns the next values of the caches of `batch`.
 class AdmitProgram {
 public:
   AdmitProgram(func::FuncOp decode, func::FuncOp batch)
@@ -33,8 +35,8 @@ public:
     slot =
         addArgument(NamedTensorType::get(builder.getI64Type(), {}), builder.getDictionaryAttr(role),
                     NameLoc::get(builder.getStringAttr(kSlotScalar), decode.getLoc()));
-    SmallVector<unsigned> ofText = findCaches(decode), ofSlots = findCaches(batch);
-    for (auto [one, all] : llvm::zip_equal(ofText, ofSlots)) {
+    SmallVector<unsigned> textCaches = findCaches(decode), slotCaches = findCaches(batch);
+    for (auto [one, all] : llvm::zip_equal(textCaches, slotCaches)) {
       CachePair pair{addCache(decode, one), addCache(batch, all), function.getNumArguments() - 1};
       OpOperand &use = *batch.getArgument(all).getUses().begin();
       if (auto repeat = dyn_cast<RepeatOp>(use.getOwner()))
@@ -48,7 +50,8 @@ public:
   }
 
 private:
-  using RepeatCaches = SmallVector<std::pair<CachePair, SmallVector<int64_t>>>; ///< and users
+  /// The caches that a repeat scans, each with the variants that scan it.
+  using RepeatCaches = SmallVector<std::pair<CachePair, SmallVector<int64_t>>>;
 
   /// The numbers of the arguments that are caches.
   static SmallVector<unsigned> findCaches(func::FuncOp from) {
@@ -72,6 +75,7 @@ private:
                        from.getArgument(i).getLoc());
   }
 
+  /// Returns `next` as the next value of the cache of all slots.
   void update(const CachePair &pair, Value next) {
     SmallVector<NamedAttribute> attributes = getSlotAttributes(function, pair.argument);
     attributes.push_back(
@@ -79,6 +83,7 @@ private:
     appendResult(function, next, attributes);
   }
 
+  /// `texts` with `text` in the slot.
   Value insert(Value text, Value texts) {
     SmallVector<DimAttr> dims(getTensorType(texts).getDims());
     StringAttr name = builder.getStringAttr(kSlotDim);
@@ -89,7 +94,8 @@ private:
                                          name);
   }
 
-  /// A repeat with the iterations of `repeat`, because a pipeline divides repeats.
+  /// Inserts stacked caches in a repeat with the iterations of `repeat`, so that a pipeline can
+  /// divide this repeat, too.
   void insertInRepeat(RepeatOp repeat, const RepeatCaches &caches) {
     SmallVector<Value> inputs;
     SmallVector<Type> types;

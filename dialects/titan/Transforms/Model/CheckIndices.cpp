@@ -1,4 +1,4 @@
-// The pass --titan-check-indices.
+// The pass --titan-check-indices: inserts bounds checks of computed indices.
 
 #include "dialects/titan/IR/TensorAttributes.h"
 #include "dialects/titan/IR/TensorType.h"
@@ -14,24 +14,25 @@ namespace titan::ir {
 using namespace mlir;
 using namespace titan::ir;
 
-/// The index of an iteration has no memory that a check could read, so it is copied.
-static Value inMemory(TensorBuilder &builder, Value index) {
+/// `index`, or a copy of it if it is the index of an iteration, which has no memory that a check
+/// could read.
+static Value copyIfIterationIndex(TensorBuilder &builder, Value index) {
   return isa<BlockArgument>(index) && findVariant(index.getParentBlock()) &&
                  findVariant(index.getParentBlock())->getIndex() == index
              ? builder.create<CopyOp>(index)
              : index;
 }
 
-/// Checks `indices` against the `size` of dimension `along`.
+/// Inserts a check of `indices`, an operand of `op`, unless all are known to be in [0, size).
 static void check(Operation *op, OpOperand &indices, int64_t size, StringAttr along,
                   IndexRanges &ranges) {
   std::optional<Interval> range = ranges.get(indices.get());
   if (range && range->least >= 0 && range->most < size)
     return;
-  OpBuilder builder(op);
-  TensorBuilder at(builder, op->getLoc());
-  Value index = inMemory(at, indices.get());
-  auto checked = at.create<CheckIndexOp>(index, along, builder.getI64IntegerAttr(size));
+  OpBuilder opBuilder(op);
+  TensorBuilder builder(opBuilder, op->getLoc());
+  Value index = copyIfIterationIndex(builder, indices.get());
+  auto checked = builder.create<CheckIndexOp>(index, along, opBuilder.getI64IntegerAttr(size));
   if (Attribute blocks = op->getAttr(attr::kBlocks))
     checked->setAttr(attr::kBlocks, blocks);
   indices.set(checked);

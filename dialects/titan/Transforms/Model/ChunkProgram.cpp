@@ -32,6 +32,8 @@ NamedAttribute getUpdate(Builder builder, unsigned argument) {
   return builder.getNamedAttr(attr::kUpdates, builder.getI64IntegerAttr(argument));
 }
 
+/// Builds one program. Works on a clone of `logits`, whose values `mapping` maps to those of the
+/// clone.
 class ChunkProgram {
 public:
   ChunkProgram(func::FuncOp logits, const PositionChunks &chunks, const PositionChunks *samples,
@@ -49,7 +51,7 @@ public:
     position = slots ? addScalar(function, kSlotPositionsScalar, slots)
                      : addScalar(function, kPositionScalar, {});
     setTypes(logits.getBody(), function.getBody());
-    if ((slots && !haveOwnRows()) || failed(divide())) {
+    if ((slots && !areSamplesIndependent()) || failed(passPosition())) {
       function.erase();
       return nullptr;
     }
@@ -64,8 +66,8 @@ public:
   }
 
 private:
-  /// Passes the position to what depends on it.
-  LogicalResult divide() {
+  /// Passes the position to the operations and operands that depend on it.
+  LogicalResult passPosition() {
     if (failed(sliceOperands()))
       return failure();
     WalkResult walk = logits.walk([&](Operation *op) -> WalkResult { return setStart(op); });
@@ -74,7 +76,7 @@ private:
 
   /// Whether the slots can replace the samples: no operation depends on the number of a sample, or
   /// has an attribute with the name of their dimension, which a block may have renamed.
-  bool haveOwnRows() const {
+  bool areSamplesIndependent() const {
     auto isOfSamples = [&](Value value) {
       return samples->getDependence(value).kind == Dependence::Sliced;
     };
@@ -138,8 +140,8 @@ private:
     return success();
   }
 
-  /// `value` differs between slots, which have different positions. Gives all that follows from it
-  /// the dimension of slots.
+  /// Gives all values that depend on `value` the dimension of slots: `value` differs between slots,
+  /// because their positions differ.
   LogicalResult addSlots(Value value) {
     if (!slots)
       return success();
@@ -171,7 +173,7 @@ private:
         llvm::all_of(changed, [&](Value result) { return succeeded(addSlots(result)); }));
   }
 
-  /// Inserts the rows of the chunk into the cache of the operand, which then has all rows before.
+  /// Lets the operand read a cache, into which the rows of the chunk are inserted.
   void readCache(OpOperand *original) {
     OpOperand &operand = getCopy(original);
     Operation *op = operand.getOwner();
@@ -190,7 +192,8 @@ private:
     operand.set(whole);
   }
 
-  /// A cache of `type` in `block`: an argument of the function, or what a repeat scans of one.
+  /// A cache of `type` in `block`: a new argument of the function or, in bodies of repeats, the
+  /// slot of a new stacked argument.
   Value addCache(Block *block, NamedTensorType type, std::string name) {
     SmallVector<Block *> bodies; // from inner to outer
     SmallVector<std::vector<int64_t>> iterations;
@@ -246,11 +249,11 @@ private:
     appendResult(function, next, attributes);
   }
 
-  /// Whether the result depends on the indices of its rows.
-  static bool isPositional(Operation *op, const PositionChunks &of) {
+  /// Whether the result depends on the indices of its rows, which `analysis` found.
+  static bool isPositional(Operation *op, const PositionChunks &analysis) {
     if (!isa<PositionalOpInterface>(op))
       return false;
-    const Dependence rows = of.getDependence(op->getResult(0));
+    const Dependence rows = analysis.getDependence(op->getResult(0));
     auto isOfRows = [&](const dist::Factor &factor) {
       return factor.isPositional && factor.resultDims[0] == static_cast<int>(rows.dim);
     };
@@ -282,7 +285,7 @@ private:
   func::FuncOp function;
   DimAttr slots; ///< null: one text
   Value position;
-  llvm::DenseMap<std::pair<Value, Block *>, Value> caches; ///< by rows
+  llvm::DenseMap<std::pair<Value, Block *>, Value> caches; ///< by their rows and block
   llvm::StringSet<> names;
   unsigned lastCache = 0; ///< the number of the argument
 };

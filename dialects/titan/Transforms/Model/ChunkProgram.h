@@ -1,6 +1,6 @@
 // Programs of generation.
 //
-// Copies of @logits for some positions, which read earlier ones from caches
+// Copies of @logits for some positions, which read operands at earlier positions from caches
 // (docs/rationale/generation.md).
 #pragma once
 
@@ -10,15 +10,17 @@ namespace titan::ir {
 
 /// The positions and texts that one call of a program of generation computes.
 struct ChunkShape {
-  llvm::StringRef program;
-  int64_t positions; ///< consecutive positions of a text
-  /// Texts, each at a position of its own; 0: one text, and the dimension of samples stays.
+  llvm::StringRef program; ///< its name
+  int64_t positions;       ///< consecutive positions of a text
+  /// The number of texts, whose dimension replaces that of samples; each has its position. 0: one
+  /// text, and the dimension of samples stays.
   int64_t slots = 0;
 };
 
-/// A copy of `logits` for a chunk of positions. `samples` is the analysis of the dimension of
-/// samples, needed for slots: null if these depend on one another. Returns null if an operation
-/// cannot start at several positions at once.
+/// A copy of `logits` for a chunk of positions. `chunks` and `samples` are the analyses of `logits`
+/// along the dimensions of positions and of samples; `samples` may be null without slots. Returns
+/// null if the slots cannot replace the samples, because an operation depends on the number of a
+/// sample or cannot start at several positions at once.
 mlir::func::FuncOp buildChunkProgram(mlir::func::FuncOp logits, const PositionChunks &chunks,
                                      const PositionChunks *samples, const ChunkShape &shape);
 

@@ -1,4 +1,4 @@
-// The pass --titan-fold-selects.
+// The pass --titan-fold-selects: removes selects whose conditions the ranges of indices decide.
 
 #include "dialects/titan/Transforms/Model/IndexRange.h"
 #include "dialects/titan/Transforms/Model/Passes.h"
@@ -23,7 +23,7 @@ static Value findChoice(SelectOp select, IndexRanges &ranges) {
   return choice.getType() == select.getType() ? choice : Value();
 }
 
-/// Erases operations, and then their operands, as far as nothing uses them.
+/// Erases those of the operations that have no uses, and then operations that only they used.
 static void eraseUnused(llvm::SmallSetVector<Operation *, 8> unused) {
   while (!unused.empty()) {
     Operation *op = unused.pop_back_val();

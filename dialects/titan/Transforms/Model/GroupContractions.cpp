@@ -1,4 +1,4 @@
-// The pass --titan-group-contractions.
+// The pass --titan-group-contractions: contracts with gathered matrices without gathering them.
 
 #include "dialects/titan/IR/ElementTypes.h"
 #include "dialects/titan/IR/TensorType.h"
@@ -17,7 +17,8 @@ using namespace titan::ir;
 
 namespace {
 
-/// A contraction of `rows` with elements that `gather` selects.
+/// A contraction of `rows` with the elements of a table that `gather` selects. `result` is its
+/// type.
 struct Match {
   Value rows;
   GatherOp gather;

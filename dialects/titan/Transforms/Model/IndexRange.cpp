@@ -27,7 +27,8 @@ static bool isSmall(Interval interval) {
   return llvm::isInt<32>(interval.least) && llvm::isInt<32>(interval.most);
 }
 
-/// The hull of `function` at the corners: right for what is monotonic in each operand.
+/// The range of a function that is monotonic in each operand: from its least to its greatest value
+/// at the bounds.
 template <typename Fn> static Interval atBounds(Interval a, Interval b, Fn function) {
   int64_t values[] = {function(a.least, b.least), function(a.least, b.most),
                       function(a.most, b.least), function(a.most, b.most)};
@@ -35,7 +36,7 @@ template <typename Fn> static Interval atBounds(Interval a, Interval b, Fn funct
   return {*least, *most};
 }
 
-std::optional<Interval> IndexRanges::ofArgument(BlockArgument argument) const {
+std::optional<Interval> IndexRanges::computeForArgument(BlockArgument argument) const {
   if (std::optional<RepeatVariant> body = findVariant(argument.getOwner())) {
     if (argument == body->getIndex())
       return below(body->getRepeat().getDim().getSize());
@@ -49,9 +50,9 @@ std::optional<Interval> IndexRanges::ofArgument(BlockArgument argument) const {
   return isTokens && vocab ? std::optional(below(*vocab)) : std::nullopt;
 }
 
-std::optional<Interval> IndexRanges::ofArithmetic(Operation *op) {
+std::optional<Interval> IndexRanges::computeForArithmetic(Operation *op) {
   std::optional<Interval> a = get(op->getOperand(0)), b = get(op->getOperand(1));
-  // The bound of a minimum or maximum needs both operands.
+  // Even a minimum or maximum needs both ranges for both of its bounds.
   if (!a || !b || !isSmall(*a) || !isSmall(*b))
     return std::nullopt;
   return llvm::TypeSwitch<Operation *, std::optional<Interval>>(op)
@@ -79,7 +80,7 @@ std::optional<Interval> IndexRanges::compute(Value value) {
   if (type.getElementType().isInteger(1))
     return Interval{0, 1};
   if (auto argument = dyn_cast<BlockArgument>(value))
-    return ofArgument(argument);
+    return computeForArgument(argument);
   return llvm::TypeSwitch<Operation *, std::optional<Interval>>(value.getDefiningOp())
       .Case([&](IotaOp) { return below(type.getDims()[0].getSize()); })
       .Case([&](ConstantOp constant) {
@@ -108,7 +109,7 @@ std::optional<Interval> IndexRanges::compute(Value value) {
         return get(reduce.getInput());
       })
       .Case<AddOp, SubOp, MulOp, DivOp, MaximumOp, MinimumOp>(
-          [&](Operation *op) { return ofArithmetic(op); })
+          [&](Operation *op) { return computeForArithmetic(op); })
       .Default([&](Operation *op) {
         return op->hasTrait<View>() ? get(op->getOperand(0)) : std::nullopt;
       });
@@ -127,7 +128,7 @@ std::optional<bool> IndexRanges::decide(CompareOp op) {
   std::optional<Interval> a = get(op.getLhs()), b = get(op.getRhs());
   if (!a || !b || predicate == ComparePredicate::EQ || predicate == ComparePredicate::NE)
     return std::nullopt;
-  // The other predicates are monotonic, so two corners are the extremes.
+  // The other predicates are monotonic, so that two pairs of bounds are the extremes.
   const bool one = compare(predicate, a->least, b->most);
   return one == compare(predicate, a->most, b->least) ? std::optional(one) : std::nullopt;
 }

@@ -21,7 +21,7 @@ public:
   /// `vocab` is the number of different tokens that the runtime accepts; none: unknown.
   explicit IndexRanges(std::optional<int64_t> vocab) : vocab(vocab) {}
 
-  /// None if the range is unknown.
+  /// The range of the elements of `value`; none if it is unknown.
   std::optional<Interval> get(mlir::Value value);
 
   /// The value of an ordered comparison of integers, if their ranges decide it.
@@ -29,8 +29,8 @@ public:
 
 private:
   std::optional<Interval> compute(mlir::Value value);
-  std::optional<Interval> ofArgument(mlir::BlockArgument argument) const;
-  std::optional<Interval> ofArithmetic(mlir::Operation *op);
+  std::optional<Interval> computeForArgument(mlir::BlockArgument argument) const;
+  std::optional<Interval> computeForArithmetic(mlir::Operation *op);
 
   std::optional<int64_t> vocab;
   llvm::DenseMap<mlir::Value, std::optional<Interval>> known;

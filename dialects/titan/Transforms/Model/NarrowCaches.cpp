@@ -16,7 +16,7 @@ struct ScoreTerm {
   DimAttr head;
 };
 
-/// A tensor as rows times weights, summed over `rank`.
+/// A tensor as the product of rows and weights, summed over the dimension `rank`.
 struct RowProduct {
   Value rows, weights;
   DimAttr rank;
@@ -44,6 +44,8 @@ NamedTensorType addDims(NamedTensorType type, ArrayRef<DimAttr> others, StringAt
   return NamedTensorType::get(type.getElementType(), dims);
 }
 
+/// Narrows the keys and values of one attention. `chunks` says which values have one row per
+/// position.
 class CacheNarrowing {
 public:
   CacheNarrowing(AttentionOp op, const PositionChunks &chunks)
@@ -91,8 +93,10 @@ private:
     return product;
   }
 
-  /// Sums of rows are sums of scores; a pad multiplies a range of the query; an expansion repeats
-  /// keys, as attention does; and weights of the key can multiply the query.
+  /// Splits a term into terms with narrower keys, as far as possible, by the operation that
+  /// computes the key. A sum of keys gives a sum of scores. A padded key multiplies a range of the
+  /// query. An expansion repeats keys, as attention does. The weights of a product can multiply the
+  /// query.
   void split(const ScoreTerm &term, SmallVectorImpl<ScoreTerm> &terms) {
     Value key = skipConstraints(term.key);
     StringAttr head = term.head.getName();
@@ -119,7 +123,8 @@ private:
     split({query, product->rows, product->rank}, terms);
   }
 
-  /// The elements of the query that a pad of the key multiplies. Reads them from a concatenation.
+  /// The range of the query that a padded key multiplies. If the query is a concatenation (a sum of
+  /// pads), the range may be one of its operands.
   Value getRange(const ScoreTerm &term, int64_t offset, DimAttr range) {
     if (auto add = skipConstraints(term.query).getDefiningOp<AddOp>()) {
       Value found;
@@ -146,7 +151,7 @@ private:
                                    term.head.getName(), offset);
   }
 
-  /// One term: the terms' queries and keys behind one another in a longer dimension.
+  /// The terms as one, whose queries and keys are concatenations along a new head dimension.
   ScoreTerm join(ArrayRef<ScoreTerm> terms) {
     if (terms.size() == 1)
       return terms[0];
@@ -175,14 +180,16 @@ private:
     return builder.fitTo(term.key, type);
   }
 
+  /// Adds `term` to the concatenation `joined`, at `offset` of the dimension `whole`.
   void append(Value &joined, Value term, DimAttr head, DimAttr whole, int64_t offset) {
     Value padded = builder.create<PadOp>(replaceDim(term, head.getName(), whole), term,
                                          whole.getName(), offset);
     joined = joined ? builder.add(joined, padded) : padded;
   }
 
-  /// Builds attention to the narrower rows. The product of the elements that it reads and of those
-  /// that it multiplies, per position, decides: both count alike.
+  /// Builds attention to the narrower rows, unless it costs more. The cost is the number of
+  /// elements that it reads times the number that it multiplies, so that a factor of either counts
+  /// equally.
   void replace(const ScoreTerm &scores, Value value, DimAttr valueHead,
                const std::optional<RowProduct> &product) {
     NamedTensorType keyType =

@@ -1,7 +1,8 @@
 // The model phase.
 //
-// compiler/lowering produces the IR of the model phase. The phase adds checks of computed indices
-// and verifies what the later phases assume. See Passes.td.
+// compiler/lowering produces the IR of the model phase. The phase checks computed indices, groups
+// contractions, adds the programs of generation, and verifies what the later phases assume. See
+// Passes.td.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -20,9 +21,8 @@ namespace titan::ir {
 #define GEN_PASS_DECL
 #include "dialects/titan/Transforms/Model/Passes.h.inc"
 
-/// Adds the passes of the phase: index checks, grouped contractions, programs of generation,
-/// FLOPs of the model, the verifier. No setting of the run concerns them. titanc and titan-opt run
-/// the same pipeline.
+/// Adds the passes of the phase, its verifier last. Of the run's settings, the phase reads only
+/// `generate.batch`. titanc and titan-opt run the same pipeline.
 void buildModelPhase(mlir::OpPassManager &manager, const RunSettings &settings);
 
 void registerModelPasses();

@@ -1,4 +1,4 @@
-// The model phase.
+// Passes of the model phase.
 
 #ifndef TITAN_TRANSFORMS_MODEL_PASSES_TD
 #define TITAN_TRANSFORMS_MODEL_PASSES_TD
@@ -31,9 +31,9 @@ def TitanFoldSelects : Pass<"titan-fold-selects", "::mlir::func::FuncOp"> {
   let summary = "Removes selects whose conditions the ranges of indices decide";
   let description = [{
     Replaces a `titan.select` by one of its operands if its condition compares integers whose ranges
-    decide the comparison, such as `labels < 0` for labels that are tokens. So losses that leave out
-    negative labels cost nothing where no label is negative. The ranges are those of
-    `--titan-check-indices`, which sees the simpler indices.
+    decide the comparison, such as `labels < 0` for labels that are tokens. A loss that leaves out
+    negative labels therefore costs nothing if no label can be negative. The ranges are those of
+    `--titan-check-indices`, which runs after this pass and sees the simpler indices.
 
     Input, with `titan.sizes = {vocab = 256 : i64}`:
     ```mlir
@@ -60,7 +60,7 @@ def TitanCheckIndices : Pass<"titan-check-indices", "::mlir::func::FuncOp"> {
 
     Output:
     ```mlir
-    %i = titan.check_index %tokens in "vocab" below 100 : ...
+    %i = titan.check_index %tokens along "vocab" size 100 : ...
     %x = titan.gather %table along "vocab" at %i : ...
     ```
   }];
@@ -70,17 +70,17 @@ def TitanCheckIndices : Pass<"titan-check-indices", "::mlir::func::FuncOp"> {
 def TitanAddDecode : Pass<"titan-add-decode", "::mlir::ModuleOp"> {
   let summary = "Adds the programs that compute the logits of new positions from caches";
   let description = [{
-    Copies @logits for a chunk of positions of `seq` that begins at the scalar `position`: @decode for one,
-    @prefill for as many as divide all, at most the option `prefill`, or for all if an axis of degree `auto`
-    may shard them. Rows of other positions are computed
-    from other rows of inputs, so most operations stay as they are, on fewer rows. Positional operations
+    Copies @logits for a chunk of positions of `seq` that begins at the scalar `position`. @decode has one
+    position. @prefill has the largest divisor of the number of positions up to the option `prefill`, or all
+    positions if an axis of degree `auto` may shard them. Most operations compute each row from the same row of
+    their operands, so they are unchanged except for the number of rows. Positional operations
     get the position. A causal operation (CausalOpInterface) reads the operands of earlier positions from
     a cache: an argument `titan.cache`, into which the program inserts the rows of its chunk, and which it
     returns (`titan.updates`). A cache in a repeat is scanned and stacked.
 
     Where keys and values are products of narrower rows and of weights, the weights multiply queries and
     results of attention instead, and the caches contain the narrower rows: `(q @ up) @ c` for `q @ (c @ up)`.
-    Not if attention would multiply more by a larger factor than its caches are smaller.
+    The pass does not do so if the arithmetic of attention would grow by a larger factor than its caches shrink.
 
     With the option `slots` above 1, @decode_batch computes one position of each of several texts, whose
     dimension `batch.slots` replaces the samples. The text in a slot is at the position that
@@ -89,7 +89,7 @@ def TitanAddDecode : Pass<"titan-add-decode", "::mlir::ModuleOp"> {
 
     @logits loses iteration arguments and operations on which its results do not depend.
 
-    If an operation relates positions otherwise, no program is added, and `titan.uncached` on @logits says
+    If an operation relates positions in another manner, no program is added, and `titan.uncached` on @logits says
     which one. The pass does nothing where @decode exists.
 
     Input, in @logits with `seq = 8`:
@@ -124,8 +124,8 @@ def TitanSplitEvaluation : Pass<"titan-split-evaluation", "::mlir::ModuleOp"> {
     output has this value, by its name; `titan.batch_values` lists them. The runtime applies the
     function once, in f64, to their averages over all batches.
 
-    Sums, differences and constant factors commute with an average, so most losses stay as they are. A number of
-    a batch that is no sum over its samples, such as a maximum, is averaged.
+    Sums, differences and constant factors commute with an average, so most losses stay in @eval. A number of
+    a batch that is no sum over its samples, such as a maximum, is averaged, too.
 
     Input:
     ```mlir

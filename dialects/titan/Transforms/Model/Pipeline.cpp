@@ -19,7 +19,7 @@ void titan::ir::buildModelPhase(OpPassManager &manager, const RunSettings &setti
   manager.addNestedPass<func::FuncOp>(createTitanCheckIndices());
   // On indices that are already checked, and before gradients, which would scatter whole elements.
   manager.addNestedPass<func::FuncOp>(createTitanGroupContractions());
-  // Copies of @logits as it is then.
+  // Programs of generation are copies of @logits with all changes above.
   TitanAddDecodeOptions decode;
   decode.slots = settings.getInteger("generate.batch", decode.slots);
   manager.addPass(createTitanAddDecode(decode));

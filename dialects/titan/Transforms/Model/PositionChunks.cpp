@@ -1,4 +1,4 @@
-// A function for a chunk of positions.
+// Analysis of the values of a function that have one row per position.
 
 #include "dialects/titan/Transforms/Model/PositionChunks.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
@@ -21,8 +21,9 @@ static bool isSliced(Dependence dependence) {
   return dependence.kind == Dependence::Sliced;
 }
 
-/// Notes that the operation reads the rows of the chunk of an operand that is whole.
-void PositionChunks::slice(OpOperand &operand, unsigned at) {
+/// Notes that the operation needs a slice of an operand without one row per position: the rows of
+/// the chunk along its dimension number `at`.
+void PositionChunks::markSliced(OpOperand &operand, unsigned at) {
   if (!isSliced(getDependence(operand.get())))
     sliced[&operand] = at;
 }
@@ -61,9 +62,9 @@ const dist::Factor *PositionChunks::findFactor(Operation *op, const dist::Shardi
   return found;
 }
 
-/// An operation of which no operand has rows. It creates one per position if only its results have
-/// the dimension: a constant, positions, an expansion.
-bool PositionChunks::visitNullary(Operation *op, const dist::ShardingRule &rule) {
+/// An operation whose operands have no rows. The operation creates one row per position if only its
+/// results have the dimension: a constant, an iota, an expansion.
+bool PositionChunks::visitWithoutRows(Operation *op, const dist::ShardingRule &rule) {
   auto isOfRows = [&](const dist::Factor &factor) {
     return factor.name == dim.getValue() &&
            llvm::all_of(factor.operandDims, [](int at) { return at < 0; });
@@ -103,16 +104,16 @@ bool PositionChunks::visit(Operation *op) {
     return refuse(op, "is not known by position");
   dist::ShardingRule rule = ruled.getShardingRule();
   if (llvm::none_of(op->getOperands(), [&](Value value) { return isSliced(getDependence(value)); }))
-    return visitNullary(op, rule);
-  if (auto mixing = dyn_cast<CausalOpInterface>(op))
-    if (auto operands = mixing.getCausalOperands(getNameOfRows(op)); !operands.empty())
+    return visitWithoutRows(op, rule);
+  if (auto causalOp = dyn_cast<CausalOpInterface>(op))
+    if (auto operands = causalOp.getCausalOperands(getNameOfRows(op)); !operands.empty())
       return visitCausal(op, operands);
   const dist::Factor *factor = findFactor(op, rule, {});
   if (!factor)
     return refuse(op, "relates positions to one another");
   for (OpOperand &operand : op->getOpOperands())
     if (int at = factor->operandDims[operand.getOperandNumber()]; at >= 0)
-      slice(operand, static_cast<unsigned>(at));
+      markSliced(operand, static_cast<unsigned>(at));
   auto results = inferResults(op, [&](Value value) {
     for (OpOperand &operand : op->getOpOperands())
       if (auto it = sliced.find(&operand); operand.get() == value && it != sliced.end())
@@ -129,7 +130,7 @@ bool PositionChunks::visit(Operation *op) {
   return true;
 }
 
-/// The bodies of a repeat, once. `changed`: an iteration argument got rows.
+/// Visits the bodies of a repeat once. Sets `changed` if an iteration argument got rows.
 bool PositionChunks::visitBodies(RepeatOp repeat, bool &changed) {
   for (const RepeatVariant &body : repeat.getVariants()) {
     if (!visitBlock(body.getBlock()))
@@ -140,12 +141,12 @@ bool PositionChunks::visitBodies(RepeatOp repeat, bool &changed) {
       if (isSliced(yielded) && isSliced(rows) && yielded != rows)
         return refuse(repeat, "has rows along different dimensions");
       if (isSliced(rows))
-        slice(body.getYield()->getOpOperand(i), rows.dim);
+        markSliced(body.getYield()->getOpOperand(i), rows.dim);
       if (!isSliced(yielded) || isSliced(rows))
         continue;
       for (const RepeatVariant &each : repeat.getVariants())
         dependences[each.getIterArgs()[i]] = yielded;
-      slice(repeat->getOpOperand(i), yielded.dim);
+      markSliced(repeat->getOpOperand(i), yielded.dim);
       changed = true;
     }
   }
@@ -178,7 +179,7 @@ bool PositionChunks::visitRepeat(RepeatOp repeat) {
   for (const RepeatVariant &body : repeat.getVariants())
     for (auto [value, output, operand] : body.getStackedOutputs())
       if (Dependence rows = getDependence(output); isSliced(rows))
-        slice(body.getYield()->getOpOperand(operand), rows.dim - 1);
+        markSliced(body.getYield()->getOpOperand(operand), rows.dim - 1);
   return true;
 }
 

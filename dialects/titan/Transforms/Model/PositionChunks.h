@@ -1,8 +1,8 @@
-// A function for a chunk of positions.
+// Analysis of the values of a function that have one row per position.
 //
-// Which values of a function have one row per position of a dimension, so that the rows of a chunk
-// can be computed alone. The sharding rules say so, as they do for loops over chunks (Chunks.h).
-// Operations that read earlier positions have CausalOpInterface.
+// The rows of a chunk of positions can be computed alone, if each value that the results need has
+// one row per position. The sharding rules say which operations compute rows from rows, as they do
+// for loops over chunks (Chunks.h). Operations that read earlier positions have CausalOpInterface.
 #pragma once
 
 #include "dialects/titan/Transforms/Gradient/Chunks.h"
@@ -32,7 +32,8 @@ public:
   const llvm::MapVector<mlir::OpOperand *, unsigned> &getSlicedOperands() const { return sliced; }
   /// The operations that read earlier positions.
   llvm::ArrayRef<mlir::Operation *> getCausalOps() const { return causal.getArrayRef(); }
-  /// Their operands have a row per position and that they read at earlier positions, too.
+  /// The operands that causal operations read at earlier positions, if they have one row per
+  /// position: generation keeps their rows in caches.
   llvm::ArrayRef<mlir::OpOperand *> getCachedOperands() const { return cached.getArrayRef(); }
 
 private:
@@ -43,12 +44,13 @@ private:
   bool visitRepeat(RepeatOp repeat);
   bool visitBodies(RepeatOp repeat, bool &changed);
   bool visitCausal(mlir::Operation *op, llvm::ArrayRef<unsigned> operands);
-  bool visitNullary(mlir::Operation *op, const dist::ShardingRule &rule);
+  bool visitWithoutRows(mlir::Operation *op, const dist::ShardingRule &rule);
   mlir::StringAttr getNameOfRows(mlir::Operation *op) const;
   const dist::Factor *findFactor(mlir::Operation *op, const dist::ShardingRule &rule,
                                  llvm::ArrayRef<unsigned> except) const;
   bool hasAllPositions(mlir::Value value, unsigned at) const;
-  void slice(mlir::OpOperand &operand, unsigned at);
+  void markSliced(mlir::OpOperand &operand, unsigned at);
+  /// Notes the obstacle, if it is the first. Returns false.
   bool refuse(mlir::Operation *op, llvm::StringRef why);
 
   mlir::StringAttr dim;

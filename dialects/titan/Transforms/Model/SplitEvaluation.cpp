@@ -1,4 +1,5 @@
-// The pass --titan-split-evaluation.
+// The pass --titan-split-evaluation: separates what an evaluation computes for each batch from what
+// it computes once, from means over batches.
 
 #include "dialects/titan/IR/TensorType.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
@@ -26,7 +27,7 @@ static bool isInteger(Value value) {
   return isa<IntegerType>(getTensorType(value).getElementType()) && !isBool(value);
 }
 
-/// Whether the operation only gives its operand a sharding or takes its gradient.
+/// Whether the result equals the operand.
 static bool isIdentity(Operation *op) {
   return isa<ShardingConstraintOp, StopGradientOp>(op);
 }
@@ -46,13 +47,13 @@ namespace {
 /// operands often enough that the number of paths between them is exponential.
 class NumberAnalysis {
 public:
-  /// Whether a scalar function can contain the operation, and compute in f64 what it computes.
+  /// Whether a scalar function can contain the operation of `value`, with an equal result in f64.
   bool isScalarStep(Value value) {
     return lookup(scalarSteps, value, [&] { return findScalarStep(value); });
   }
 
-  /// Whether the mean over batches is the value of all batches together, as far as operations on
-  /// numbers decide.
+  /// Whether the mean of `value` over batches is its value for all batches together. Values that
+  /// operations on tensors compute count as such.
   bool isAffine(Value value) {
     return lookup(affine, value, [&] {
       return !isScalarStep(value) ||
@@ -128,6 +129,7 @@ private:
     function->setAttr(attr::kBatchValues, builder.getArrayAttr(sources));
   }
 
+  /// The value of `value` in the function `body`: a copy of its operation, or an argument.
   Value build(Value value, Block &body, OpBuilder &builder, IRMapping &mapping) {
     if (Value known = mapping.lookupOrNull(value))
       return known;

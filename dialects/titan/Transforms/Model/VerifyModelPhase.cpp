@@ -38,7 +38,7 @@ static LogicalResult verifyRole(func::FuncOp function, unsigned index) {
   return success();
 }
 
-/// (M3) The same parameter in another program.
+/// (M3) The parameter equals its first occurrence, in another program.
 static LogicalResult verifySame(func::FuncOp function, unsigned index, Parameter first,
                                 StringRef name) {
   auto complain = [&](StringRef what) {
@@ -114,17 +114,17 @@ static LogicalResult verifyTraining(func::FuncOp function) {
   return success();
 }
 
-/// (M6)
-static LogicalResult verifyUnmapped(Operation *op) {
-  auto isMapped = [](Type type) {
+/// (M6) No type has a sharding.
+static LogicalResult verifyUnsharded(Operation *op) {
+  auto isSharded = [](Type type) {
     auto tensor = dyn_cast<NamedTensorType>(type);
     return tensor && tensor.getSharding();
   };
   for (Region &region : op->getRegions())
     for (Block &block : region)
-      if (llvm::any_of(block.getArgumentTypes(), isMapped))
+      if (llvm::any_of(block.getArgumentTypes(), isSharded))
         return op->emitOpError("(M6) takes a tensor with a sharding");
-  if (llvm::any_of(op->getResultTypes(), isMapped))
+  if (llvm::any_of(op->getResultTypes(), isSharded))
     return op->emitOpError("(M6) gives a tensor with a sharding");
   return success();
 }
@@ -143,7 +143,7 @@ struct VerifyModelPhase : titan::ir::impl::TitanVerifyModelPhaseBase<VerifyModel
         return failure();
     }
     WalkResult walk =
-        getOperation().walk([](Operation *op) -> WalkResult { return verifyUnmapped(op); });
+        getOperation().walk([](Operation *op) -> WalkResult { return verifyUnsharded(op); });
     return failure(walk.wasInterrupted());
   }
 
