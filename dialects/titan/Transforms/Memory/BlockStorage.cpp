@@ -95,7 +95,7 @@ static bool isAccessedBySlots(func::FuncOp function, unsigned number) {
   });
 }
 
-/// The program whose fragment `function` is.
+/// The name of the program of which `function` is a fragment.
 static StringAttr getProgramOfFragment(func::FuncOp function) {
   return StringAttr::get(function.getContext(), dist::getProgramName(function));
 }
@@ -135,7 +135,7 @@ static bool mayBeInBlock(func::FuncOp function, unsigned argument) {
           function.getArgAttr(argument, attr::kState));
 }
 
-/// The part of `name` up to the innermost repeat: `layers` of `layers.wq`, `m.outer.inner` of
+/// The segments of `name` up to the innermost repeat: `layers` of `layers.wq`, `m.outer.inner` of
 /// `m.outer.inner.wq`.
 static StringRef getPrefix(StringRef name, bool isState, const Stack &stack) {
   size_t end = 0;
@@ -147,7 +147,7 @@ static StringRef getPrefix(StringRef name, bool isState, const Stack &stack) {
 
 namespace {
 
-/// Equal for all allocations of one bucket.
+/// The properties that all allocations of a bucket have in common.
 struct BucketKey {
   StringRef prefix;
   bool isState;

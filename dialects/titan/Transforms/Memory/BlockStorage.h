@@ -26,15 +26,16 @@ bool hasStridedSlots(ir::AllocRefAttr ref, llvm::ArrayRef<ir::AllocationAttr> pe
 /// The layout item of a persistent allocation with `bytes` bytes per rank.
 arena::PersistentItem getPersistentItem(ir::AllocationAttr allocation, int64_t bytes);
 
-/// The number of slots of a flat tensor, which are sharded separately.
+/// The number of slots of a flat tensor: the product of the leading dimensions before its flat
+/// storage. Each slot is sharded separately.
 int64_t countSlots(ir::NamedTensorType type);
 
 /// Identifies a persistent tensor in all programs of a module by its role (`titan.param`,
 /// `titan.state`, `titan.cache`, `titan.scalar`; in fragments also `titan.input`, `titan.stash`,
-/// `titan.step_value`), its name and its scope: the stage (`titan.stage`) of a parameter or state
-/// that has one, the program of what only its fragments share, null for others. The name alone is
-/// not unique: a user may call a parameter `lr`, or `m.w` although the first moment of `w` is
-/// `m.w`.
+/// `titan.step_value`), its name and its scope. The scope is the stage (`titan.stage`) of a
+/// parameter or state that has one, the program of a tensor that only its fragments share, null for
+/// others. The name alone is not unique: a user may call a parameter `lr`, or `m.w` although the
+/// first moment of `w` is `m.w`. The name of an empty key is null.
 struct PersistentKey {
   mlir::StringAttr role, name;
   mlir::Attribute scope;
@@ -44,10 +45,10 @@ struct PersistentKey {
   }
 };
 
-/// The key of a function argument; false for inputs and arguments without a role.
+/// The key of a function argument; empty for inputs of programs and arguments without a role.
 PersistentKey getPersistentKey(mlir::func::FuncOp function, unsigned argument);
 
-/// The key of a function result that other fragments read; false for other results.
+/// The key of a function result that other fragments read; empty for other results.
 PersistentKey getCrossingKey(mlir::func::FuncOp function, unsigned result);
 
 /// Decides which parameters and states of a module are stored block by block: stacked, flat tensors

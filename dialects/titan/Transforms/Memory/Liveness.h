@@ -16,6 +16,7 @@ class Liveness {
 public:
   explicit Liveness(mlir::FunctionOpInterface function);
 
+  /// The first and the last event of an operation; equal except for repeats.
   int64_t getStart(mlir::Operation *op) const { return start.lookup(op); }
   int64_t getEnd(mlir::Operation *op) const { return end.lookup(op); }
   int64_t getNumEvents() const { return next; }

@@ -39,7 +39,7 @@ inline bool isOnHost(ir::AllocationAttr allocation) {
 ir::AllocRefAttr getAllocRef(mlir::Value value);
 
 /// True for values that need no memory: constants and iotas whose users compute element by element,
-/// so that they need no memory.
+/// so that each user can evaluate them.
 bool isInline(mlir::Value value);
 
 /// Rejects malformed attributes and references to allocations or slots that do not exist. With

@@ -22,8 +22,8 @@ namespace titan::memory {
 #define GEN_PASS_DECL
 #include "dialects/titan/Transforms/Memory/Passes.h.inc"
 
-/// The memory phase: sequentialized copies, the plan and its verifier. No setting of the run
-/// concerns them.
+/// Adds the passes of the phase, its verifier last. Of the run's settings, the phase reads only
+/// `offload`.
 void buildMemoryPhase(mlir::OpPassManager &passes, const RunSettings &settings);
 
 void registerMemoryPasses();

@@ -1,4 +1,4 @@
-// The memory phase.
+// Passes of the memory phase.
 
 #ifndef TITAN_TRANSFORMS_MEMORY_PASSES_TD
 #define TITAN_TRANSFORMS_MEMORY_PASSES_TD

@@ -1,4 +1,4 @@
-// Persistent allocations.
+// The table of a module's persistent allocations.
 
 #include "dialects/titan/Transforms/Memory/Planner.h"
 
@@ -8,7 +8,7 @@ using namespace titan::ir;
 using namespace titan::memory;
 
 FailureOr<int64_t> PersistentTable::get(const PersistentKey &key, NamedTensorType type,
-                                        Operation *at) {
+                                        Operation *user) {
   StringAttr name = key.name;
   auto [entry, isNew] = indices.try_emplace(key, allocations.size());
   auto memory = llvm::is_contained(offloadedRoles, key.role.getValue())
@@ -18,8 +18,8 @@ FailureOr<int64_t> PersistentTable::get(const PersistentKey &key, NamedTensorTyp
     allocations.push_back(AllocationAttr::get(name.getContext(), name, type, 0, 0, nullptr, nullptr,
                                               storage.getBucket(key), memory));
   else if (allocations[entry->second].getType() != type)
-    return at->emitError("'") << name.getValue() << "' is " << type << " here and "
-                              << allocations[entry->second].getType() << " in another function";
+    return user->emitError("'") << name.getValue() << "' is " << type << " here and "
+                                << allocations[entry->second].getType() << " in another function";
   return entry->second;
 }
 

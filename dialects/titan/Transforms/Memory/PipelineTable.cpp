@@ -1,4 +1,4 @@
-// The pipelines of a planned module.
+// The pipelines of a module with a memory plan.
 
 #include "dialects/titan/Transforms/Memory/PipelineTable.h"
 

@@ -1,4 +1,4 @@
-// The pipelines of a planned module.
+// The pipelines of a module with a memory plan.
 #pragma once
 
 #include "base/pipeline/Table.h"
@@ -7,8 +7,9 @@
 
 namespace titan::memory {
 
-/// The programs of a module that are cut into fragments, after the memory phase. The numbers of
-/// allocations are those of `titan.persistent`, that of the axis counts the axes of the mesh.
+/// One pipeline per program that is cut into fragments, with the allocations that each fragment
+/// reads and writes. Allocations have their numbers in `titan.persistent`, the pipeline axis has
+/// its number among the axes of the mesh.
 std::vector<pipeline::Pipeline> getPipelines(mlir::ModuleOp module);
 
 /// The persistent allocations that a fragment uses, by their numbers in its code: those of its

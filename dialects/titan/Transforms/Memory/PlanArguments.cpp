@@ -3,8 +3,9 @@
 // Tensors that several programs share or that live between steps are persistent. An input is in a
 // transient allocation that is live from the start of its program. An output or gradient is live
 // from its definition to the end of its program. A gradient can therefore reuse the memory of an
-// activation. A gradient that is a sum over microbatches stays where the sum is. Programs share
-// memory, because the runtime reads the results of one program before it runs another.
+// activation. A gradient that is a sum over microbatches stays in the allocation of the sum.
+// Programs share transient memory, because the runtime reads the results of one program before it
+// runs another.
 
 #include "dialects/titan/Support/Views.h"
 #include "dialects/titan/Transforms/Memory/Planner.h"
@@ -41,7 +42,7 @@ LogicalResult Planner::assignArguments() {
   return success();
 }
 
-/// The argument with the value of the step that a function returns as it is; null for others.
+/// The argument `titan.step_value` that a function returns unchanged; null for other results.
 static BlockArgument findReturnedSum(func::FuncOp function, OpOperand &returned) {
   auto argument = dyn_cast<BlockArgument>(getRoot(returned.get()));
   if (!argument || !function.getArgAttr(argument.getArgNumber(), attr::kStepValue))
@@ -86,8 +87,8 @@ static bool isOutput(func::FuncOp function, unsigned index) {
          !function.getResultAttr(index, attr::kUpdates);
 }
 
-/// An earlier output of the same value: the two outputs share one allocation.
-static std::optional<unsigned> findSame(func::FuncOp function, OpOperand &returned) {
+/// The number of an earlier output of the same value: the two outputs share one allocation.
+static std::optional<unsigned> findEqualOutput(func::FuncOp function, OpOperand &returned) {
   unsigned index = returned.getOperandNumber();
   if (isOutput(function, index))
     for (unsigned i = 0; i < index; ++i)
@@ -101,7 +102,7 @@ LogicalResult Planner::preferResults() {
   Operation *terminator = function.getBody().front().getTerminator();
   SmallVector<Attribute> results;
   for (OpOperand &operand : terminator->getOpOperands()) {
-    if (std::optional<unsigned> same = findSame(function, operand)) {
+    if (std::optional<unsigned> same = findEqualOutput(function, operand)) {
       results.push_back(results[*same]);
       continue;
     }

@@ -23,7 +23,8 @@ static bool worksInPlace(Operation *op) {
   return getAccumulator(op) || isInPlace(op);
 }
 
-/// An operation that accumulates writes its result while it reads the terms.
+/// Whether the result of `op` may overwrite `operand`. An operation that accumulates may overwrite
+/// only its accumulator, because it writes its result while it reads the other operands.
 static bool mayWriteOver(Operation *op, Value operand) {
   return !getAccumulator(op) || getAccumulator(op) == operand;
 }
@@ -62,7 +63,7 @@ static bool mayOverwrite(FusedOp fused, Value operand, unsigned result) {
                                     static_cast<int64_t>(rows.size())))
     return false;
   auto dims = cast<NamedTensorType>(operand.getType()).getDims();
-  // Operands without a dimension below the row are read before the row is written.
+  // Operands without a dimension within the row are read before the row is written.
   if (llvm::all_of(dims, [&](DimAttr dim) { return llvm::is_contained(rows, dim.getName()); }))
     return true;
   return llvm::all_of(operand.getUsers(), [&](Operation *user) {
@@ -101,7 +102,7 @@ AllocRefAttr Planner::findLastUseOperand(OpResult result) {
   if (isa<dist::DistDialect>(op->getDialect()))
     candidates = {op->getOperand(result.getResultNumber())};
   AllocRefAttr preferred = preferences.count(result) ? preferences[result].ref : nullptr;
-  // A slot of a stack is kept for its own value.
+  // A slot of a stack is reserved for the value that the stack stores.
   auto isFree = [&](AllocRefAttr ref) {
     return (ref.getLevels().empty() || ref == preferred) &&
            getLiveUntil(ref) <= liveness.getStart(op) && !blocksYield(result, ref) &&

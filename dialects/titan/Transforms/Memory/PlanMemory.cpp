@@ -1,4 +1,4 @@
-// The pass --titan-plan-memory.
+// The pass --titan-plan-memory: assigns an allocation with a live range to every value.
 
 #include "dialects/titan/Support/PassReport.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"

@@ -1,4 +1,4 @@
-// Iteration arguments, scanned inputs and stacked outputs.
+// Allocations of iteration arguments, scanned inputs and stacked outputs.
 //
 // A stacked output is one allocation; the body computes each yielded value in its slot. An
 // iteration argument is one allocation for all iterations, possibly that of its initial value.
@@ -11,8 +11,8 @@ using namespace titan;
 using namespace titan::ir;
 using namespace titan::memory;
 
-/// True if `stack` may replace a stack in `ref` slot by slot: every iteration produces the slot of
-/// that stack that it alone reads.
+/// True if `stack` may replace a scanned stack in `ref` slot by slot: every iteration writes the
+/// slot that it alone reads.
 bool Planner::replacesSlots(RepeatOp repeat, OpResult stack, AllocRefAttr ref) {
   const int64_t begin = liveness.getStart(repeat);
   const SmallVector<int64_t> users =
@@ -61,8 +61,7 @@ void Planner::assignStacks(RepeatOp repeat, SmallVectorImpl<Attribute> &results)
     }
 }
 
-/// The initial value prefers the allocation of the iteration argument, unless it initialises
-/// several.
+/// The initial value of an iteration argument prefers its allocation, unless it has other uses.
 void Planner::preferInit(OpResult result, AllocRefAttr ref) {
   auto repeat = dyn_cast<RepeatOp>(result.getOwner());
   if (!repeat || result.getResultNumber() >= repeat.getNumIterArgs())
@@ -116,7 +115,7 @@ LogicalResult Planner::planRepeat(RepeatOp repeat) {
   return success();
 }
 
-/// Appends the allocations of the body's arguments to `arguments`.
+/// Plans one body. Appends the allocations of its arguments to `arguments`.
 LogicalResult Planner::planVariant(RepeatVariant body, ArrayRef<Attribute> iterArgs,
                                    SmallVectorImpl<Attribute> &arguments) {
   assign(body.getIndex(), getInlineRef());

@@ -1,4 +1,4 @@
-// Which stacks may share memory.
+// Finds the stacks of a repeat that may share memory.
 //
 // Conservative: while the repeat runs, the allocations must contain only the two stacks, and each
 // iteration must access only its own slots.
@@ -65,7 +65,7 @@ std::vector<arena::StackOverlap> pairUp(ArrayRef<StackUse> consumed, ArrayRef<St
 bool Planner::usesOwnSlotsOnly(RepeatOp repeat, Value stack) {
   AllocRefAttr ref = refs.lookup(stack);
   if (ref.getSpace() != MemorySpace::Transient || !ref.getLevels().empty() ||
-      !hasEqualRows(getTensorType(stack)))
+      !hasEqualSlots(getTensorType(stack)))
     return false;
   const Allocation &allocation = getAllocation(ref);
   int64_t level = getLevel(repeat);
@@ -93,7 +93,8 @@ bool Planner::isConsumed(RepeatOp repeat, OpOperand &scanned) {
          });
 }
 
-/// The planner walks all iterations to find the constraints.
+/// Longer repeats have no stack overlaps, because the planner walks all iterations to find their
+/// constraints.
 static constexpr int64_t kMaxIterations = 65536;
 
 void Planner::planStackOverlaps(RepeatOp repeat) {

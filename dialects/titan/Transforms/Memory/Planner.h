@@ -24,9 +24,9 @@ public:
   PersistentTable(const BlockStorage &storage, llvm::SmallVector<llvm::StringRef> offloadedRoles)
       : storage(storage), offloadedRoles(std::move(offloadedRoles)) {}
   /// The index of the allocation of a tensor; creates the allocation at the first request. Emits an
-  /// error at `at` if the tensor has another type in another function.
+  /// error at `user` if the tensor has another type in another function.
   mlir::FailureOr<int64_t> get(const PersistentKey &key, ir::NamedTensorType type,
-                               mlir::Operation *at);
+                               mlir::Operation *user);
   mlir::ArrayAttr toAttribute(mlir::MLIRContext *context) const;
   llvm::ArrayRef<ir::AllocationAttr> getAllocations() const { return allocations; }
 
@@ -37,9 +37,14 @@ private:
   llvm::SmallVector<ir::AllocationAttr> allocations;
 };
 
+/// Plans one program function. The methods are defined by subject: PlanArguments.cpp,
+/// PlanInPlace.cpp, PlanRepeat.cpp, PlanScratch.cpp, PlanStackOverlaps.cpp, and Planner.cpp.
 class Planner {
 public:
   Planner(mlir::func::FuncOp function, PersistentTable &persistent);
+  /// Writes the plan into the function. Fails with an error if an argument or result has no role,
+  /// if programs disagree on a persistent tensor, or if copies of a terminator would overwrite one
+  /// another's operands.
   mlir::LogicalResult run();
 
   size_t getNumAllocations() const { return allocations.size(); }
@@ -47,12 +52,13 @@ public:
   size_t getNumShared() const { return numShared; }
 
 private:
+  /// An allocation that is being planned; see #titan.allocation.
   struct Allocation {
     std::string name;
     ir::NamedTensorType type;
-    int64_t first, last;
+    int64_t first, last; ///< events of the live range
     mlir::ArrayAttr pad;
-    llvm::SmallVector<mlir::Value> values = {};
+    llvm::SmallVector<mlir::Value> values = {}; ///< the values that it contains in turn
     mlir::StringAttr per = nullptr;
   };
   /// The preferred allocation of a value. `onlyIfFree`: only if no live value is in it.
@@ -104,10 +110,10 @@ private:
   Liveness liveness;
   mlir::MLIRContext *context;
   llvm::SmallVector<Allocation> allocations;
-  llvm::DenseMap<int64_t, Allocation> persistentUse;
+  llvm::DenseMap<int64_t, Allocation> persistentUse; ///< by index: live ranges in this function
   llvm::DenseMap<mlir::Value, ir::AllocRefAttr> refs;
   llvm::DenseMap<mlir::Value, Preference> preferences;
-  llvm::DenseSet<ir::AllocRefAttr> replaced; ///< slot by slot in a repeat
+  llvm::DenseSet<ir::AllocRefAttr> replaced; ///< stacks that a repeat replaces slot by slot
   size_t numShared = 0;
   int64_t depth = 0;     ///< number of enclosing repeats
   mlir::Region *current; ///< the body that is being planned

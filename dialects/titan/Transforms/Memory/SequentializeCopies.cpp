@@ -1,4 +1,5 @@
-// The pass --titan-sequentialize-copies.
+// The pass --titan-sequentialize-copies: copies returned and yielded values that an earlier copy
+// would overwrite.
 
 #include "dialects/titan/Support/Views.h"
 #include "dialects/titan/Transforms/Memory/Passes.h"
@@ -14,16 +15,16 @@ using namespace mlir;
 using namespace titan;
 using namespace titan::ir;
 
-/// With `update p = q` beside `update q = ...`, returning `q` directly would read it after it was
-/// overwritten.
+/// Lets the terminator return a copy of the operand. If a program updates p to q, and q to
+/// something else, the update of p would otherwise read q after it was overwritten.
 static void copyOperand(Operation *terminator, OpOperand &operand) {
   OpBuilder builder(terminator);
   Value value = operand.get();
   operand.set(builder.create<CopyOp>(value.getLoc(), value));
 }
 
-/// The terminator copies operand i into `targets[i]` if that is not null. Copies every operand that
-/// is itself a target which another operand overwrites. Further operands do not change.
+/// The terminator copies operand i into `targets[i]`, if that is not null. Copies every operand
+/// that is a target of another operand. Operands after the last target do not change.
 static void sequentializeCopies(Operation *terminator, ArrayRef<Value> targets) {
   auto getReplacement = [&](Value target) {
     const auto *it = llvm::find(targets, target);

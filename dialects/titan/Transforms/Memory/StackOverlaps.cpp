@@ -1,4 +1,4 @@
-// Finds stacks that may share memory.
+// Stack overlaps as attributes, and properties of stacks.
 
 #include "dialects/titan/Transforms/Memory/StackOverlaps.h"
 
@@ -76,7 +76,7 @@ int64_t memory::getLevel(RepeatOp repeat) {
   return level;
 }
 
-bool memory::hasEqualRows(NamedTensorType stack) {
+bool memory::hasEqualSlots(NamedTensorType stack) {
   dist::ShardingAttr sharding = stack.getShardingOrReplicated();
   return stack.getRank() > 0 && sharding.getDimAxes().front().empty() &&
          (!sharding.isFlat() || sharding.getFlatFrom() > 0);

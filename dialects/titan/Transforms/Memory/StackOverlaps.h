@@ -32,9 +32,10 @@ std::vector<arena::StackOverlap> getStackOverlaps(mlir::func::FuncOp function);
 int64_t getLevel(ir::RepeatOp repeat);
 
 /// True if the slots of a stack have equal sizes and are contiguous on every rank.
-bool hasEqualRows(ir::NamedTensorType stack);
+bool hasEqualSlots(ir::NamedTensorType stack);
 
-/// True if `op` starts no collective, or one that the same iteration waits for.
+/// True unless `op` starts a collective that outlives its block: each started collective is waited
+/// for in the same iteration.
 bool endsInBlock(mlir::Operation *op);
 
 /// Rejects stack overlaps in which an iteration would overwrite a live slot.

@@ -1,4 +1,4 @@
-// Is a memory plan complete and well-formed?.
+// Verifies that a memory plan is complete and well-formed.
 //
 // Emission, the interpreter and the other verifiers rely on these checks. VerifyMemory.cpp checks
 // the semantics of the plan.
@@ -114,7 +114,8 @@ LogicalResult AllocRefVerifier::verifyList(Operation *op, StringRef name, size_t
   return success();
 }
 
-/// As many scratch allocations as PlanScratch.cpp plans: one per tensor and one for the threads.
+/// The number of scratch allocations that PlanScratch.cpp plans: one per tensor and one for the
+/// threads.
 static size_t countScratch(Operation *op) {
   auto needs = dyn_cast<ScratchOpInterface>(op);
   if (!needs)

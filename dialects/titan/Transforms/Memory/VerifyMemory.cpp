@@ -1,4 +1,4 @@
-// The pass --titan-verify-memory.
+// The pass --titan-verify-memory: rejects plans that overwrite a value before its last use.
 //
 // Replays a program on its allocations, independently of the planner. A table maps each allocation
 // to the value that it contains. Writing a result replaces the entry; reading an operand whose
@@ -53,6 +53,7 @@ static LogicalResult checkSlots(func::FuncOp function) {
 
 namespace {
 
+/// The replay of one function.
 class Replay {
 public:
   explicit Replay(func::FuncOp function)
@@ -164,7 +165,7 @@ private:
     if (failed(checkFlights(repeat)) || failed(checkReplaced(repeat)))
       return failure();
     findAliases(repeat);
-    for (int round = 0; round < 2; ++round)
+    for (int pass = 0; pass < 2; ++pass) // every body after every other
       for (Region &body : repeat.getBodies()) {
         for (Value argument : body.getArguments())
           write(argument);
@@ -212,7 +213,8 @@ private:
     return result;
   }
 
-  /// Checks a read of `value` by `op`, the last one at `event`.
+  /// Checks that `value` is in its allocation, and that the allocation is live, when `op` reads it
+  /// for the last time, at `event`.
   LogicalResult check(Operation *op, Value value, int64_t event) {
     AllocRefAttr ref = memory::getAllocRef(value);
     if (!ref)
@@ -251,8 +253,8 @@ private:
   func::FuncOp function;
   memory::Liveness liveness;
   ArrayAttr allocations;
-  DenseMap<AllocRefAttr, Value> content;
-  DenseMap<Value, Value> aliases; ///< of a scanned input, the first equal one
+  DenseMap<AllocRefAttr, Value> content; ///< the value that each allocation or slot contains
+  DenseMap<Value, Value> aliases;        ///< of a scanned input, the first equal one
 };
 
 struct VerifyMemory : titan::memory::impl::TitanVerifyMemoryBase<VerifyMemory> {

@@ -1,4 +1,4 @@
-// Do stack overlaps keep live slots disjoint?.
+// Verifies that stack overlaps keep live slots disjoint.
 //
 // For every allocation of a stack overlap, finds the slot that each iteration accesses. The slot
 // follows from the allocation references of all values that the body reads and writes. Then checks,
@@ -97,7 +97,8 @@ private:
     return success();
   }
 
-  /// `op` reads or writes `at`.
+  /// Notes that `op` reads or writes `at`. Fails with an error if the access is not allowed, or is
+  /// not to the one slot of the iteration.
   LogicalResult access(Operation *op, AllocRefAttr at, bool isAllowed = true) {
     if (!isInAllocation(at))
       return success();
@@ -126,6 +127,7 @@ private:
   std::optional<AllocRefAttr> ref; ///< the slot that the body accesses
 };
 
+/// Verifies the stack overlaps of one function.
 class Verifier {
 public:
   explicit Verifier(func::FuncOp function)
@@ -147,7 +149,7 @@ private:
     auto allocation =
         index < allocations.size() ? cast<AllocationAttr>(allocations[index]) : AllocationAttr();
     auto type = allocation ? dyn_cast<NamedTensorType>(allocation.getType()) : NamedTensorType();
-    if (!type || allocation.getPad() || allocation.getPer() || !memory::hasEqualRows(type) ||
+    if (!type || allocation.getPad() || allocation.getPer() || !memory::hasEqualSlots(type) ||
         type.getDims().front().getSize() != slots)
       return repeat.emitError("has a stack overlap with allocation ")
              << index << ", which does not have " << slots << " equal slots";
