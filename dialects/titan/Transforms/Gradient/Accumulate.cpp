@@ -1,4 +1,4 @@
-// A step in several microbatches of the batch.
+// The pass --titan-accumulate: splits a step into microbatches and accumulates their gradients.
 
 #include "dialects/titan/IR/ElementTypes.h"
 #include "dialects/titan/Support/Programs.h"
@@ -18,7 +18,7 @@ using namespace titan::ir;
 
 namespace {
 
-/// Moves what depends on the batch into a repeat over its microbatches.
+/// Moves the operations that depend on the batch into a repeat over its microbatches.
 class Accumulator {
 public:
   Accumulator(func::FuncOp function, const BatchDependence &dependence, StringAttr dim,
@@ -31,7 +31,7 @@ public:
 private:
   void sliceInputs();
   void collectSums();
-  bool isLeaving(Value result) const;
+  bool isReadOutside(Value result) const;
   /// Whether all microbatches have the same value. Its mean is computed like a sum, in f32 at
   /// least, since its terms are fractions.
   bool isShared(Value result) const;
@@ -45,16 +45,19 @@ private:
   StringAttr dim;
   int64_t microbatches;
   OpBuilder builder;
-  SmallVector<Operation *> body;                     ///< what moves, in order
-  SmallVector<std::pair<Value, Value>> slicedInputs; ///< an input's whole view and its microbatches
-  SmallVector<Value> sums; ///< or means over the microbatches, that somebody outside needs
+  SmallVector<Operation *> body; ///< the operations to move, in order
+  /// The sliced inputs: a view of the whole batch, and the argument with a dimension of
+  /// microbatches.
+  SmallVector<std::pair<Value, Value>> slicedInputs;
+  /// The sums (or means) over the microbatches that operations outside the loop read.
+  SmallVector<Value> sums;
 };
 
 } // namespace
 
-/// An input arrives in microbatches, `[microbatches, dim / microbatches, ...]`, so that what is
-/// mapped to the machine is a microbatch. Operations that need the whole batch see both dimensions
-/// merged.
+/// Gives inputs a dimension of microbatches, `[microbatches, dim / microbatches, ...]`, so that
+/// mesh axes shard each microbatch. Operations that need the whole batch read a merge of both
+/// dimensions.
 void Accumulator::sliceInputs() {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&block);
@@ -75,10 +78,10 @@ void Accumulator::sliceInputs() {
   function.setType(builder.getFunctionType(block.getArgumentTypes(), function.getResultTypes()));
 }
 
-/// Whether an operation outside the loop reads the result of one inside. The loop returns sums. A
-/// value that all microbatches share leaves as a mean, so that the operation need not run once more
-/// outside, on the whole batch.
-bool Accumulator::isLeaving(Value result) const {
+/// Whether an operation outside the loop reads `result`, of an operation inside. The loop then
+/// returns the sum over the microbatches. If all microbatches have the same value, it returns the
+/// mean, so that the operation need not run again outside.
+bool Accumulator::isReadOutside(Value result) const {
   return (isShared(result) || dependence.getDependence(result).kind == Dependence::Accumulated) &&
          llvm::any_of(result.getUsers(), [&](Operation *user) {
            return !dependence.isInLoop(block.findAncestorOpInBlock(*user));
@@ -101,7 +104,7 @@ void Accumulator::collectSums() {
       continue;
     body.push_back(&op);
     for (Value result : op.getResults())
-      if (isLeaving(result))
+      if (isReadOutside(result))
         sums.push_back(result);
   }
 }
@@ -128,15 +131,15 @@ RepeatOp Accumulator::buildLoop() {
   ChunkBody chunk(dependences, microbatches);
   for (Operation *op : body)
     chunk.setChunkTypes(op, inside.clone(*op, mapping));
-  TensorBuilder add(inside, function.getLoc());
+  TensorBuilder bodyMath(inside, function.getLoc());
   SmallVector<Value> next;
   for (auto [sum, iterArg] : llvm::zip_equal(sums, iteration.getIterArgs())) {
-    add.setLoc(sum.getLoc());
+    bodyMath.setLoc(sum.getLoc());
     Value term = mapping.lookup(sum);
     if (isShared(sum))
-      term = add.scale(add.cast(term, getSumType(sum).getElementType()),
-                       1.0 / static_cast<double>(microbatches));
-    next.push_back(add.add(iterArg, term));
+      term = bodyMath.scale(bodyMath.cast(term, getSumType(sum).getElementType()),
+                            1.0 / static_cast<double>(microbatches));
+    next.push_back(bodyMath.add(iterArg, term));
   }
   inside.create<YieldOp>(function.getLoc(), next);
   chunk.startAt(iteration.getIndex());
@@ -144,25 +147,25 @@ RepeatOp Accumulator::buildLoop() {
 }
 
 /// Redirects uses of the sums to the results of the loop, moves operations that depend on the sums
-/// behind the loop, and erases operations that the loop now contains and nothing else uses.
+/// after the loop, and erases the originals of the loop's operations if they have no other uses.
 void Accumulator::finish(RepeatOp loop) {
   auto isOutside = [&](Operation *user) {
     Operation *op = block.findAncestorOpInBlock(*user);
     return op && op != loop && !dependence.isInLoop(op);
   };
-  DenseSet<Operation *> late{loop.getOperation()};
-  TensorBuilder narrow(builder, function.getLoc());
+  DenseSet<Operation *> afterLoop{loop.getOperation()};
+  TensorBuilder math(builder, function.getLoc());
   for (auto [sum, total] : llvm::zip_equal(sums, loop.getIterResults())) {
-    narrow.setLoc(sum.getLoc());
-    Value result = narrow.cast(total, cast<NamedTensorType>(sum.getType()).getElementType());
-    late.insert(result.getDefiningOp());
+    math.setLoc(sum.getLoc());
+    Value result = math.cast(total, cast<NamedTensorType>(sum.getType()).getElementType());
+    afterLoop.insert(result.getDefiningOp());
     sum.replaceUsesWithIf(result, [&](OpOperand &use) { return isOutside(use.getOwner()); });
   }
   for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
     if (&op == loop.getOperation())
       break;
-    if (isOutside(&op) && readsAny(&op, block, late)) {
-      late.insert(&op);
+    if (isOutside(&op) && readsAny(&op, block, afterLoop)) {
+      afterLoop.insert(&op);
       op.moveBefore(block.getTerminator());
     }
   }
@@ -180,14 +183,16 @@ void Accumulator::run() {
   finish(buildLoop());
 }
 
-/// On its way a dimension may be split into others, which the microbatches must divide, too.
+/// Operations may split or merge the dimension. The number of microbatches must divide the sizes of
+/// all dimensions that derive from it.
 static LogicalResult checkSizes(func::FuncOp function, const BatchDependence &dependence,
                                 StringAttr dim, int64_t microbatches) {
   WalkResult result = function.walk([&](Operation *op) -> WalkResult {
     for (Value value : op->getResults()) {
-      Dependence is = dependence.getDependence(value);
+      Dependence slicing = dependence.getDependence(value);
       auto type = dyn_cast<NamedTensorType>(value.getType());
-      if (type && is.kind == Dependence::Sliced && type.getShape()[is.dim] % microbatches != 0)
+      if (type && slicing.kind == Dependence::Sliced &&
+          type.getShape()[slicing.dim] % microbatches != 0)
         return op->emitError("cannot compute the step in ")
                << microbatches << " microbatches of `" << dim.getValue()
                << "`: they do not divide the dimension of " << type;
@@ -197,7 +202,8 @@ static LogicalResult checkSizes(func::FuncOp function, const BatchDependence &de
   return failure(result.wasInterrupted());
 }
 
-/// Moves an operation on data and its operands out of all repeats.
+/// Moves an operation on inputs, and the operations that compute its operands, before the outermost
+/// repeat around it.
 static void hoist(Operation *op, Block &block) {
   Operation *outermost = block.findAncestorOpInBlock(*op);
   if (outermost == op)
@@ -208,8 +214,8 @@ static void hoist(Operation *op, Block &block) {
   op->moveBefore(outermost);
 }
 
-/// How many microbatches, and of which dimension: `titan.accumulate = {dim = "batch", microbatches
-/// = 4}`.
+/// Splits the step as the attribute requests: `titan.accumulate = {dim = "batch", microbatches =
+/// 4}`. Removes the attribute.
 static LogicalResult accumulate(func::FuncOp function) {
   auto settings = function->getAttrOfType<DictionaryAttr>(attr::kAccumulate);
   if (!settings)
@@ -235,9 +241,9 @@ static LogicalResult accumulate(func::FuncOp function) {
       hoist(sum, function.getBody().front());
     dependence = BatchDependence::analyze(function, dim, microbatches.getInt());
   }
-  // Parting a repeat makes the one around it differ.
-  while (succeeded(dependence) && !dependence->getToDistribute().empty()) {
-    if (failed(distributeRepeat(dependence->getToDistribute().front(), *dependence)))
+  // One at a time: the distribution of a repeat changes the repeat around it.
+  while (succeeded(dependence) && !dependence->getRepeatsToDistribute().empty()) {
+    if (failed(distributeRepeat(dependence->getRepeatsToDistribute().front(), *dependence)))
       return failure();
     cleanUp(function);
     dependence = BatchDependence::analyze(function, dim, microbatches.getInt());

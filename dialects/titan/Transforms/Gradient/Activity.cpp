@@ -13,9 +13,10 @@ Activity::Activity(func::FuncOp function) {
   visit(function.getBody().front());
 }
 
-bool Activity::mark(Value value, bool source) {
+bool Activity::mark(Value value, bool dependsOnActive) {
   auto type = dyn_cast<NamedTensorType>(value.getType());
-  return source && type && isa<FloatType>(type.getElementType()) && active.insert(value).second;
+  return dependsOnActive && type && isa<FloatType>(type.getElementType()) &&
+         active.insert(value).second;
 }
 
 void Activity::replace(Value value, Value copy) {
@@ -29,10 +30,11 @@ void Activity::visit(Block &block) {
       visit(repeat);
       continue;
     }
-    bool source = !isa<StopGradientOp>(op) &&
-                  llvm::any_of(op.getOperands(), [&](Value operand) { return isActive(operand); });
+    bool dependsOnActive =
+        !isa<StopGradientOp>(op) &&
+        llvm::any_of(op.getOperands(), [&](Value operand) { return isActive(operand); });
     for (Value result : op.getResults())
-      mark(result, source);
+      mark(result, dependsOnActive);
   }
 }
 

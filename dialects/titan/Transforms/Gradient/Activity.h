@@ -23,8 +23,8 @@ public:
 private:
   void visit(mlir::Block &block);
   void visit(RepeatOp repeat);
-  /// Marks `value` if it has a floating-point type and `source` is true. True if the mark is new.
-  bool mark(mlir::Value value, bool source);
+  /// Marks `value` if `dependsOnActive` and it has a floating-point type. True if the mark is new.
+  bool mark(mlir::Value value, bool dependsOnActive);
 
   llvm::DenseSet<mlir::Value> active;
 };

@@ -1,4 +1,4 @@
-// Clipping and the optimizer's updates.
+// The pass --titan-add-optimizer: adds clipping and the optimizer's update of every parameter.
 
 #include "dialects/titan/IR/ElementTypes.h"
 #include "dialects/titan/IR/TensorAttributes.h"
@@ -41,6 +41,7 @@ struct Trained {
   SmallVector<unsigned> states;
 };
 
+/// Adds clipping and updates to one train program.
 class OptimizerBuilder {
 public:
   explicit OptimizerBuilder(func::FuncOp function)
@@ -154,7 +155,7 @@ unsigned OptimizerBuilder::addState(const Trained &one, const OptimizerFunction:
                      NameLoc::get(stateName, like.getLoc()));
 }
 
-/// A scalar argument that the runtime sets, if the program lacks it.
+/// Adds a scalar argument that the runtime sets, if the program lacks it.
 void OptimizerBuilder::addScalar(StringRef name) {
   if (scalars.contains(name))
     return;
@@ -192,20 +193,20 @@ Value OptimizerBuilder::sumPairwise(SmallVector<Value> sums) {
   return sums.front();
 }
 
-/// The 2-norm of all gradients. Each stage of a pipeline sums its own terms first: one number moves
-/// from each stage to all others.
+/// The 2-norm of all gradients. Each stage of a pipeline first sums the squares of its parameters,
+/// so that only one number moves from each stage to all others.
 Value OptimizerBuilder::buildNorm() {
   math.setLoc(NameLoc::get(ops.getStringAttr("grad_norm"), function.getLoc()));
   SmallVector<Value> sums;
-  llvm::MapVector<Attribute, SmallVector<Value>> ofStages;
+  llvm::MapVector<Attribute, SmallVector<Value>> squaresOfStage;
   for (const Trained &one : trained) {
     Value square = math.create<ContractOp>(scalarType, one.gradient, one.gradient);
     if (Attribute stage = function.getArgAttr(one.parameter, attr::kStage))
-      ofStages[stage].push_back(square);
+      squaresOfStage[stage].push_back(square);
     else
       sums.push_back(square);
   }
-  for (auto &[stage, squares] : ofStages)
+  for (auto &[stage, squares] : squaresOfStage)
     sums.push_back(sumPairwise(std::move(squares)));
   return math.create<SqrtOp>(sumPairwise(std::move(sums)));
 }
@@ -259,8 +260,8 @@ Value OptimizerBuilder::getRate(unsigned parameter) {
   return math.mul(rate, math.constant(factor.getValueAsDouble(), rate));
 }
 
-/// The number of the parameter's updates, this one included. The program runs in the steps of its
-/// period alone, so the division is exact.
+/// The number of updates of the parameter up to this one. The program runs only in steps of the
+/// parameter's period, so the division is exact.
 Value OptimizerBuilder::getUpdateNumber(unsigned parameter) {
   const titan::Period period = getPeriod(function, parameter);
   Value step = getScalar("step");
@@ -298,7 +299,7 @@ void OptimizerBuilder::update(const Trained &one, Value scale) {
   }
 }
 
-/// Removes what only this pass reads.
+/// Removes the attributes that only this pass reads.
 void OptimizerBuilder::eraseSettings() {
   SmallVector<DictionaryAttr> attributes;
   function.getAllArgAttrs(attributes);

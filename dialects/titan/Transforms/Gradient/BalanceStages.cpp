@@ -1,4 +1,4 @@
-// The pass --titan-balance-stages.
+// The pass --titan-balance-stages: distributes layers over stages by their costs.
 
 #include "base/schedule/Balance.h"
 #include "base/schedule/Memory.h"
@@ -20,15 +20,17 @@ using namespace titan::ir;
 
 namespace {
 
-/// The floating-point operations of a training step, by layer. A backward pass computes two
-/// contractions for each of the forward pass, and what it recomputes.
+/// Counts the floating-point operations of a training step by layer. The backward pass takes twice
+/// the operations of the forward pass, since it computes two contractions for each, plus those that
+/// it recomputes.
 class TimeCounter {
 public:
   TimeCounter(func::FuncOp train, dist::PipelineOp pipeline) : train(train), pipeline(pipeline) {
     times.layers.resize(pipeline.getNumLayers());
   }
 
-  /// An operation follows the last layer on which it depends; others precede all layers.
+  /// An operation outside the layers counts with the last layer on which it depends, or before all
+  /// layers if it depends on none.
   schedule::LayerTimes run() {
     for (Operation &op : train.getBody().getOps()) {
       auto repeat = dyn_cast<RepeatOp>(op);
@@ -45,15 +47,15 @@ public:
   }
 
 private:
-  /// The layers of several repeats follow each other.
+  /// Adds the layers of `repeat` after those of earlier repeats.
   void addLayers(RepeatOp repeat) {
-    SmallVector<double> ofVariant;
+    SmallVector<double> variantTimes;
     for (const RepeatVariant &body : repeat.getVariants())
-      ofVariant.push_back(countTime(body.getRegion()));
+      variantTimes.push_back(countTime(body.getRegion()));
     for (int64_t i = 0; i < repeat.getDim().getSize(); ++i, ++numCounted)
       // Another number of iterations is an error of --titan-split-stages.
       if (numCounted < static_cast<int64_t>(times.layers.size()))
-        times.layers[numCounted] += ofVariant[repeat.getIterations().getVariant(i)];
+        times.layers[numCounted] += variantTimes[repeat.getIterations().getVariant(i)];
   }
 
   /// The number of layers up to the last one on which `op` depends.
@@ -64,6 +66,7 @@ private:
     return layer;
   }
 
+  /// The sum to which an operation outside the layers adds.
   double *findTime(Operation *op) {
     const int64_t layer = findLayer(op);
     if (layer == 0)
@@ -93,11 +96,11 @@ private:
   func::FuncOp train;
   dist::PipelineOp pipeline;
   schedule::LayerTimes times;
-  int64_t numCounted = 0; ///< layers
-  llvm::DenseMap<Value, int64_t> layerOf;
+  int64_t numCounted = 0;                 ///< layers of the repeats so far
+  llvm::DenseMap<Value, int64_t> layerOf; ///< by `findLayer`
 };
 
-/// For each stage, the microbatches whose residuals it keeps at once.
+/// For each stage, the number of microbatches whose residuals it stores at once.
 FailureOr<std::vector<int>> countSlots(dist::PipelineOp pipeline) {
   const int ranks =
       static_cast<int>(dist::MeshOp::lookup(pipeline).getDegree(pipeline.getAxisAttr()));

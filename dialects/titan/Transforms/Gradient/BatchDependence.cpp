@@ -18,7 +18,7 @@ bool BatchDependence::hasKind(Operation *op, Dependence::Kind kind) const {
                       [&](Value value) { return getDependence(value).kind == kind; });
 }
 
-/// Zero, also if expanded or under a sharding constraint: the initial value of a sum.
+/// Whether `value` is zero, perhaps expanded or constrained: the initial value of a sum.
 static bool isZero(Value value) {
   if (auto expand = value.getDefiningOp<ExpandOp>())
     return isZero(expand.getInput());
@@ -28,7 +28,8 @@ static bool isZero(Value value) {
   return constant && constant.getNumber() == 0;
 }
 
-/// Computed from inputs only, so that the whole batch can be evaluated before the loop.
+/// Whether `op` computes from inputs only, so that it can be evaluated on the whole batch before
+/// the loop.
 bool BatchDependence::isData(Operation *op) const {
   return op->getNumRegions() == 0 &&
          llvm::all_of(op->getOperands(), [&](Value value) { return data.contains(value); });
@@ -222,7 +223,7 @@ LogicalResult BatchDependence::followRepeat(RepeatOp repeat) {
   };
   if (isSliced && after && llvm::none_of(repeat.getIterResults(), isAfter) &&
       llvm::any_of(repeat.getStackedOutputs(), isAfter))
-    toDistribute.insert(repeat);
+    repeatsToDistribute.insert(repeat);
   else if (isSliced && after)
     return repeat.emitError("needs a sum over the whole batch between its iterations, so the step "
                             "cannot be split into microbatches of `")

@@ -14,6 +14,7 @@
 
 namespace titan::ir {
 
+/// The batch dependence of every value of a train program, and the operations that it concerns.
 class BatchDependence {
 public:
   /// Follows the dimension `dim` of the function's inputs. Emits an error at an operation that
@@ -22,9 +23,13 @@ public:
                                                   int64_t microbatches);
 
   Dependence getDependence(mlir::Value value) const { return dependences.lookup(value); }
-  llvm::ArrayRef<RepeatOp> getToDistribute() const { return toDistribute.getArrayRef(); }
-  /// Operations in repeats that sum inputs over the dimension. They belong before the repeat: the
-  /// loop over microbatches encloses the repeat, but needs the sums over the whole batch.
+  /// Repeats with operations of each microbatch and operations after accumulation: loop
+  /// distribution must separate these.
+  llvm::ArrayRef<RepeatOp> getRepeatsToDistribute() const {
+    return repeatsToDistribute.getArrayRef();
+  }
+  /// Operations in repeats that sum inputs over the dimension. They must move before the repeat:
+  /// the loop over microbatches will enclose the repeat, but needs the sums over the whole batch.
   llvm::ArrayRef<mlir::Operation *> getDataSumsInRepeats() const {
     return dataSumsInRepeats.getArrayRef();
   }
@@ -35,11 +40,14 @@ private:
   BatchDependence(mlir::StringAttr dim, int64_t microbatches)
       : dim(dim), microbatches(microbatches) {}
 
+  /// True if the dependence of `value` changes.
   bool set(mlir::Value value, Dependence dependence);
   bool isData(mlir::Operation *op) const;
   mlir::LogicalResult followBlock(mlir::Block &block);
   void collectLoop(mlir::Block &block);
   void closeLoop(mlir::Block &block);
+  /// Infers the dependence of results from that of operands. The other methods `follow...` do so
+  /// for one kind of operation.
   mlir::LogicalResult follow(mlir::Operation *op);
   mlir::LogicalResult followRepeat(RepeatOp repeat);
   mlir::LogicalResult followBody(const RepeatVariant &body, bool &changed);
@@ -58,7 +66,7 @@ private:
   llvm::DenseMap<mlir::Value, Dependence> dependences;
   llvm::DenseSet<mlir::Value> data; ///< computed from inputs only
   llvm::DenseSet<mlir::Operation *> inLoop;
-  llvm::SetVector<RepeatOp> toDistribute;
+  llvm::SetVector<RepeatOp> repeatsToDistribute;
   llvm::SetVector<mlir::Operation *> dataSumsInRepeats;
 };
 

@@ -16,13 +16,13 @@ bool ChunkGroup::isLarge(Value value, GetSize getSize) const {
   return hasDim(value, dim) && 2 * getSize(value) > largest;
 }
 
-/// Operations without regions: a repeat has residuals and gradients of its own.
+/// Whether the group may contain `op`: an operation without regions, in the scope if there is one.
 bool ChunkGroup::isCandidate(Operation &op) const {
   return op.getNumRegions() == 0 && (!scope || scope->contains(&op));
 }
 
 /// Whether a repeat returns a value with the dimensions of `value`.
-static bool isLikeRepeats(Block &block, Value value) {
+static bool hasDimsOfRepeatResult(Block &block, Value value) {
   ArrayRef<DimAttr> dims = cast<NamedTensorType>(value.getType()).getDims();
   return llvm::any_of(block.getOps<RepeatOp>(), [&](RepeatOp repeat) {
     return llvm::any_of(repeat.getResults(), [&](Value result) {
@@ -37,7 +37,7 @@ void ChunkGroup::findLargest(GetSize getSize) {
   for (Operation &op : block->without_terminator())
     if (isCandidate(op))
       for (Value result : op.getResults())
-        if (hasDim(result, dim) && !(scope && isLikeRepeats(*block, result)))
+        if (hasDim(result, dim) && !(scope && hasDimsOfRepeatResult(*block, result)))
           largest = std::max(largest, getSize(result));
 }
 
@@ -86,18 +86,18 @@ const dist::Factor *ChunkGroup::findFactor(Operation *op, const dist::ShardingRu
       return find([&, i = i](const dist::Factor &factor) {
         return factor.operandDims[i] == static_cast<int>(dependence.dim);
       });
-  auto walks = [&](Value value, int at) {
+  auto isAlongDim = [&](Value value, int at) {
     return at >= 0 && cast<NamedTensorType>(value.getType()).getDims()[at].getName() == dim;
   };
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
     if (!contains(operand.getDefiningOp()) && hasDim(operand, dim))
       return find([&, i = i, operand = operand](const dist::Factor &factor) {
-        return walks(operand, factor.operandDims[i]);
+        return isAlongDim(operand, factor.operandDims[i]);
       });
   for (auto [i, result] : llvm::enumerate(op->getResults()))
     if (hasDim(result, dim))
       return find([&, i = i, result = Value(result)](const dist::Factor &factor) {
-        return walks(result, factor.resultDims[i]);
+        return isAlongDim(result, factor.resultDims[i]);
       });
   return nullptr;
 }
@@ -110,13 +110,13 @@ bool ChunkGroup::follow(Operation *op) {
     return false;
   dist::ShardingRule rule = ruled.getShardingRule();
   const dist::Factor *factor = findFactor(op, rule);
-  auto touches = [&](ValueRange values) {
+  auto dependOnChunk = [&](ValueRange values) {
     return llvm::any_of(values, [&](Value value) {
       return hasDim(value, dim) || getDependence(value).kind != Dependence::Invariant;
     });
   };
   if (!factor) // equal for all chunks
-    return !touches(op->getOperands()) && !touches(op->getResults());
+    return !dependOnChunk(op->getOperands()) && !dependOnChunk(op->getResults());
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
     if (int at = factor->operandDims[i]; at >= 0 && !contains(operand.getDefiningOp())) {
       Dependence dependence{Dependence::Sliced, static_cast<unsigned>(at)};
@@ -133,7 +133,7 @@ bool ChunkGroup::follow(Operation *op) {
     for (auto [result, at] : llvm::zip_equal(op->getResults(), factor->resultDims))
       if (at >= 0)
         dependences[result] = {Dependence::Sliced, static_cast<unsigned>(at)};
-    return !touches(op->getOperands());
+    return !dependOnChunk(op->getOperands());
   }
   auto results = inferResults(op, [&](Value value) { return getDependence(value); });
   if (results)

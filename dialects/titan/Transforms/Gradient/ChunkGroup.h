@@ -14,7 +14,7 @@ namespace titan::ir {
 
 class ChunkGroup {
 public:
-  /// The number of elements of a value on one rank.
+  /// Returns the number of elements of a value on one rank.
   using GetSize = llvm::function_ref<int64_t(mlir::Value)>;
 
   /// The operation that prevents chunking, and the reason.
@@ -29,8 +29,8 @@ public:
   /// value is used whole, outside the group.
   static mlir::FailureOr<ChunkGroup> find(mlir::Block &block, mlir::StringAttr dim, GetSize getSize,
                                           Obstacle &obstacle);
-  /// The same restricted to `scope`. Here the largest value that no repeat returns counts, and
-  /// large values may stay whole.
+  /// The same among the operations `scope`. Values with the dimensions of a repeat's result do not
+  /// count as the largest value, and large values may stay whole outside the group.
   static mlir::FailureOr<ChunkGroup> findIn(const llvm::DenseSet<mlir::Operation *> &scope,
                                             mlir::Block &block, mlir::StringAttr dim,
                                             GetSize getSize, Obstacle &obstacle);

@@ -1,4 +1,4 @@
-// The pass --titan-chunk-loss.
+// The pass --titan-chunk-loss: computes the head, the loss and their gradients in chunks.
 
 #include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Support/TensorBuilder.h"
@@ -56,6 +56,7 @@ StringAttr ChunkLoopBuilder::getName(Value value) {
   return cast<NamedTensorType>(value.getType()).getDims()[group.getDependence(value).dim].getName();
 }
 
+/// The type of one chunk of `value`.
 NamedTensorType ChunkLoopBuilder::chunkType(Value value) {
   return getChunkType(cast<NamedTensorType>(value.getType()), group.getDependence(value).dim,
                       chunks);
@@ -71,14 +72,15 @@ NamedTensorType ChunkLoopBuilder::splitType(Value value) {
 /// The chunks of `value` as a scanned input of the loop.
 Value ChunkLoopBuilder::toScannedInput(Value value) {
   math.setLoc(value.getLoc());
-  Value both = math.create<SplitOp>(splitType(value), value, getName(value));
-  return math.fitTo(both, RepeatOp::getStackedType(chunkDim, chunkType(value)));
+  Value split = math.create<SplitOp>(splitType(value), value, getName(value));
+  return math.fitTo(split, RepeatOp::getStackedType(chunkDim, chunkType(value)));
 }
 
+/// The whole `value` from the stacked output with its chunks.
 Value ChunkLoopBuilder::fromStackedOutput(Value value, Value stack) {
   math.setLoc(value.getLoc());
-  Value both = math.fitTo(stack, splitType(value));
-  return math.create<MergeOp>(value.getType(), both, getName(value));
+  Value split = math.fitTo(stack, splitType(value));
+  return math.create<MergeOp>(value.getType(), split, getName(value));
 }
 
 RepeatOp ChunkLoopBuilder::createLoop() {
@@ -106,11 +108,11 @@ void ChunkLoopBuilder::fillLoop(RepeatOp loop) {
   ChunkBody chunk(dependences, chunks);
   for (Operation *op : group.getOps())
     chunk.setChunkTypes(op, inside.clone(*op, mapping));
-  TensorBuilder add(inside, loop.getLoc());
+  TensorBuilder bodyMath(inside, loop.getLoc());
   SmallVector<Value> yielded;
   for (auto [sum, iterArg] : llvm::zip_equal(group.getSums(), iteration.getIterArgs())) {
-    add.setLoc(sum.getLoc());
-    yielded.push_back(add.add(iterArg, mapping.lookup(sum)));
+    bodyMath.setLoc(sum.getLoc());
+    yielded.push_back(bodyMath.add(iterArg, mapping.lookup(sum)));
   }
   for (Value value : group.getStacked())
     yielded.push_back(mapping.lookup(value));
@@ -118,13 +120,15 @@ void ChunkLoopBuilder::fillLoop(RepeatOp loop) {
   chunk.startAt(iteration.getIndex());
 }
 
+/// Replaces the uses of `value` outside the group.
 void ChunkLoopBuilder::replace(Value value, Value by) {
   value.replaceUsesWithIf(by, [&](OpOperand &use) {
     return !group.contains(block.findAncestorOpInBlock(*use.getOwner()));
   });
 }
 
-/// Builds the loop at the end of the group and moves users between the group's operations after it.
+/// Builds the loop at the end of the group, and moves operations after it that depend on the group
+/// and are between its operations.
 void ChunkLoopBuilder::run() {
   Operation *last = group.getOps().back();
   SmallVector<Operation *> later;
@@ -145,8 +149,9 @@ void ChunkLoopBuilder::run() {
       op->erase();
 }
 
-static InFlightDiagnostic refuse(func::FuncOp function, int64_t chunks,
-                                 const ChunkPlanner &planner) {
+/// Reports that no dimension allows this number of chunks, and why.
+static InFlightDiagnostic reportNoPlan(func::FuncOp function, int64_t chunks,
+                                       const ChunkPlanner &planner) {
   InFlightDiagnostic error = function.emitError("cannot compute the loss in ")
                              << chunks << " chunks; `loss_chunks = 0` lets the compiler choose";
   if (Operation *op = planner.getObstacle().op) {
@@ -177,7 +182,7 @@ static LogicalResult chunkLoss(func::FuncOp function, int64_t minChunkBytes) {
     cleanUp(function);
   }
   if (!plan && chunks > 1)
-    return refuse(function, chunks, planner);
+    return reportNoPlan(function, chunks, planner);
   return success();
 }
 

@@ -1,4 +1,4 @@
-// Chooses a dimension and a number of chunks.
+// Chooses the dimension and the number of chunks of a chunked loss.
 
 #include "dialects/titan/Transforms/Gradient/ChunkPlan.h"
 #include "dialects/dist/IR/DistOps.h"
@@ -13,9 +13,9 @@ using namespace titan::ir;
 ChunkPlanner::ChunkPlanner(func::FuncOp function, StringAttr batch) : function(function) {
   auto module = function->getParentOfType<ModuleOp>();
   dist::MeshOp mesh = dist::MeshOp::lookup(function);
-  for (auto map : module.getOps<dist::AxisRulesOp>())
-    axes.push_back({llvm::to_vector(map.getShards().getAsRange<StringAttr>()),
-                    mesh.getDegree(map.getAxisAttr())});
+  for (auto rules : module.getOps<dist::AxisRulesOp>())
+    axes.push_back({llvm::to_vector(rules.getShards().getAsRange<StringAttr>()),
+                    mesh.getDegree(rules.getAxisAttr())});
   findCandidates(batch);
 }
 
@@ -25,7 +25,7 @@ int64_t ChunkPlanner::getNumElements(Value value) const {
   auto type = cast<NamedTensorType>(value.getType());
   SmallVector<int64_t> sizes(type.getShape());
   for (const Axis &axis : axes)
-    for (StringAttr name : axis.splits)
+    for (StringAttr name : axis.shards)
       if (int64_t at = type.findDimIndex(name); at >= 0) {
         sizes[at] = axis.degree == 0 ? 1 : std::max<int64_t>(1, sizes[at] / axis.degree);
         break;
@@ -38,37 +38,39 @@ int64_t ChunkPlanner::getBytes(Value value) const {
   return getNumElements(value) * llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
 }
 
-/// Dimensions of parameters stay whole. Dimensions that an axis shards or microbatches slice are
-/// sliced already.
+/// Whether chunks may slice `dim`. Dimensions of parameters stay whole; dimensions that axes shard
+/// or microbatches slice are small already.
 bool ChunkPlanner::mayChunk(DimAttr dim, StringAttr batch) {
   auto isParameters = [&](BlockArgument argument) {
     return function.getArgAttr(argument.getArgNumber(), attr::kParam) &&
            cast<NamedTensorType>(argument.getType()).hasDim(dim.getName());
   };
-  auto isSplit = [&](const Axis &axis) { return llvm::is_contained(axis.splits, dim.getName()); };
-  return dim.getName() != batch && llvm::none_of(axes, isSplit) &&
+  auto isSharded = [&](const Axis &axis) { return llvm::is_contained(axis.shards, dim.getName()); };
+  return dim.getName() != batch && llvm::none_of(axes, isSharded) &&
          llvm::none_of(function.getArguments(), isParameters);
 }
 
-/// The candidates: the dimensions that may be sliced of the largest value that has any.
+/// Finds the candidates: the dimensions that may be sliced, of the largest value with such a
+/// dimension.
 void ChunkPlanner::findCandidates(StringAttr batch) {
   int64_t largest = 0;
   for (Operation &op : function.getBody().front().without_terminator()) {
     if (op.getNumRegions())
       continue;
     for (Value result : op.getResults()) {
-      auto own = llvm::to_vector(
+      auto candidates = llvm::to_vector(
           llvm::make_filter_range(cast<NamedTensorType>(result.getType()).getDims(),
                                   [&](DimAttr dim) { return mayChunk(dim, batch); }));
-      if (own.empty() || getNumElements(result) <= largest)
+      if (candidates.empty() || getNumElements(result) <= largest)
         continue;
       largest = getNumElements(result);
-      dims = std::move(own);
+      dims = std::move(candidates);
     }
   }
 }
 
-/// The fewest chunks of at most `most` bytes whose number divides `size`, or `size`.
+/// The least divisor of `size` that divides `bytes` into chunks of at most `most` bytes; `size` if
+/// there is none.
 static int64_t countChunks(int64_t size, int64_t bytes, int64_t most) {
   int64_t chunks = 1;
   while (chunks < size && (size % chunks || bytes / chunks > most))

@@ -1,4 +1,4 @@
-// Chooses a dimension and a number of chunks.
+// Chooses the dimension and the number of chunks of a chunked loss.
 //
 // Weighs the memory that chunks save against their cost. The sizes are those on one rank, as far as
 // the axis rules determine them.
@@ -16,9 +16,11 @@ struct ChunkPlan {
   int64_t chunks;
 };
 
+/// Plans the chunked loss of one train program.
 class ChunkPlanner {
 public:
-  /// `batch` is the dimension of the microbatches, which this planner leaves alone; null for none.
+  /// `batch` is the dimension of the microbatches, which this planner does not slice; null for
+  /// none.
   ChunkPlanner(mlir::func::FuncOp function, mlir::StringAttr batch);
 
   /// The dimension and the number of chunks that minimise the largest value, if that value exceeds
@@ -44,7 +46,7 @@ private:
   /// The dimensions that an axis shards, in the order of its rules, and its degree; 0: the launcher
   /// chooses the degree.
   struct Axis {
-    llvm::SmallVector<mlir::StringAttr> splits;
+    llvm::SmallVector<mlir::StringAttr> shards;
     int64_t degree;
   };
   llvm::SmallVector<Axis> axes;

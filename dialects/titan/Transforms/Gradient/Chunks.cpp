@@ -27,8 +27,8 @@ static const dist::Factor *findFactor(Operation *op, const dist::ShardingRule &r
   return found;
 }
 
-/// Whether a sliced dimension also occurs unsliced under the same name, as the keys' dimension in
-/// attention with sliced queries. A name can have only one size.
+/// Whether a sliced dimension also occurs unsliced under the same name, such as the dimension of
+/// keys in attention with sliced queries. In one operation, a name has one size.
 static bool hasUnslicedDim(Operation *op, const dist::Factor &factor) {
   llvm::DenseSet<StringAttr> slicedNames;
   auto forEachDim = [&](auto visit) {
@@ -89,9 +89,9 @@ NamedTensorType titan::ir::getChunkType(NamedTensorType type, unsigned at, int64
 }
 
 void ChunkBody::setChunkType(Value original, Value copy) const {
-  Dependence is = dependences(original);
-  if (is.kind == Dependence::Sliced)
-    copy.setType(getChunkType(cast<NamedTensorType>(original.getType()), is.dim, chunks));
+  Dependence slicing = dependences(original);
+  if (slicing.kind == Dependence::Sliced)
+    copy.setType(getChunkType(cast<NamedTensorType>(original.getType()), slicing.dim, chunks));
 }
 
 /// The sliced dimension of a result with its size before slicing, if the operation's results depend
@@ -102,8 +102,9 @@ DimAttr ChunkBody::getPositionalDim(Operation *original) const {
     return {};
   for (const dist::Factor &factor : ruled.getShardingRule().factors)
     for (auto [result, at] : llvm::zip_equal(original->getResults(), factor.resultDims)) {
-      Dependence is = dependences(result);
-      if (factor.isPositional && is.kind == Dependence::Sliced && at == static_cast<int>(is.dim))
+      Dependence slicing = dependences(result);
+      if (factor.isPositional && slicing.kind == Dependence::Sliced &&
+          at == static_cast<int>(slicing.dim))
         return cast<NamedTensorType>(result.getType()).getDims()[at];
     }
   return {};

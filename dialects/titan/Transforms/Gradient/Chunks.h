@@ -20,10 +20,11 @@ struct Dependence {
     Zero,             ///< the initial value of such a sum
     AfterAccumulation ///< computed from complete sums
   } kind = Invariant;
-  unsigned dim = 0;
+  unsigned dim = 0; ///< of a Sliced value: the number of its dimension
   bool operator==(const Dependence &) const = default;
 };
 
+/// Returns the dependence of a value.
 using GetDependence = llvm::function_ref<Dependence(mlir::Value)>;
 
 /// Whether the loop may slice the factor `factor` of an operation. A result that depends on global
@@ -55,7 +56,7 @@ private:
 
   GetDependence dependences;
   int64_t chunks;
-  /// Clones that depend on global indices, and the dimension of theirs that is cut, uncut.
+  /// Clones that depend on global indices, each with its sliced dimension as it is before slicing.
   llvm::SmallVector<std::pair<mlir::Operation *, DimAttr>> positional;
 };
 

@@ -1,4 +1,5 @@
-// Gradients of the loss.
+// The pass --titan-differentiate: adds the gradient of the loss with respect to every trained
+// parameter.
 
 #include "dialects/titan/Differentiation/ParameterOrigin.h"
 #include "dialects/titan/Support/Programs.h"
@@ -35,7 +36,7 @@ static Value findLoss(func::FuncOp function) {
   return loss;
 }
 
-/// The gradient of a parameter that does not influence the loss.
+/// The gradient of a parameter that does not influence the loss. Emits a warning.
 static Value buildZeroGradient(func::FuncOp function, BlockArgument parameter, OpBuilder &builder) {
   auto name = function.getArgAttrOfType<StringAttr>(parameter.getArgNumber(), attr::kParam);
   emitWarning(parameter.getLoc()) << "parameter " << name

@@ -1,4 +1,5 @@
-// The pass --titan-divide-tables.
+// The pass --titan-divide-tables: divides tables of grouped contractions into the shards of the
+// ranks.
 
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/IR/OpTraits.h"
@@ -29,8 +30,9 @@ public:
       axisRules[rules.getAxis()] = rules;
   }
 
-  /// The number of shards of dimension `along`: the product of the degrees of the axes whose first
-  /// dimension in `table` it is. A degree that is fixed at launch divides nothing here.
+  /// The number of shards of dimension `along`: the product of the degrees of the axes that shard
+  /// it. An axis shards the first dimension of its rules that `table` has. Degrees `auto`, which
+  /// the launch chooses, do not count.
   int64_t countShards(NamedTensorType table, StringAttr along) {
     int64_t size = table.getDims()[table.findDimIndex(along)].getSize(), numShards = 1;
     if (!mesh)
@@ -59,8 +61,9 @@ private:
   llvm::StringMap<dist::AxisRulesOp> axisRules;
 };
 
-/// Grouped contractions over the same indices, with elementwise operations between them: the first
-/// ones read rows that all elements share, the last ones rows that the former computed.
+/// Grouped contractions over the same indices, and the elementwise operations between them. The
+/// first contractions read rows that do not depend on an element of the table; the last ones read
+/// rows that the first ones and the elementwise operations computed.
 class RowsOfElements {
 public:
   RowsOfElements(GroupedContractOp first, TableDivision &division)
@@ -74,7 +77,7 @@ public:
         all.push_back(grouped);
   }
 
-  /// Rewrites the operations, unless a row is used elsewhere.
+  /// Rewrites the operations, unless another operation reads a row. True if it did.
   bool divide() {
     if (numShards == 1 || !collect())
       return false;
@@ -164,8 +167,8 @@ private:
 
   /// The same contraction with each shard of the table; the last ones sum over the shards.
   void divideTable(GroupedContractOp op) {
-    OpBuilder at(op);
-    TensorBuilder builder(at, op.getLoc());
+    OpBuilder opBuilder(op);
+    TensorBuilder builder(opBuilder, op.getLoc());
     SmallVector<DimAttr> dims;
     for (DimAttr dim : getTensorType(op.getRhs()).getDims())
       if (dim == along)
@@ -188,19 +191,20 @@ private:
     replaced.push_back(op);
   }
 
-  Value indices, localIndices;
-  DimAttr along, shard, local;
+  Value indices, localIndices; ///< into the table; into each shard
+  DimAttr along, shard, local; ///< of the table; the shards; the elements of a shard
   int64_t numShards;
-  unsigned numLast = 0;
-  SmallVector<GroupedContractOp> all;
-  llvm::SetVector<Value> rows;
-  SmallVector<Operation *> ops, replaced;
+  unsigned numLast = 0;                   ///< last contractions
+  SmallVector<GroupedContractOp> all;     ///< contractions over the indices
+  llvm::SetVector<Value> rows;            ///< computed by the first contractions, or from such rows
+  SmallVector<Operation *> ops, replaced; ///< to rewrite, in order; to erase afterwards
 };
 
 struct DivideTables : titan::ir::impl::TitanDivideTablesBase<DivideTables> {
   void runOnOperation() override {
     TableDivision division(getOperation()->getParentOfType<ModuleOp>());
-    // The first one over each list of indices: a division erases the others over the same list.
+    // The first contraction over each tensor of indices: its division erases the others over the
+    // same indices.
     llvm::MapVector<Value, GroupedContractOp> firsts;
     getOperation().walk([&](GroupedContractOp op) {
       if (op.getTable() == op.getRhs())

@@ -1,4 +1,4 @@
-// Distributes a repeat into several over the same iterations.
+// Divides a repeat into two over the same iterations.
 
 #include "dialects/titan/Transforms/Gradient/LoopDistribution.h"
 #include "dialects/titan/Support/ReadValues.h"
@@ -40,8 +40,8 @@ namespace {
 /// A body of the second repeat, without a parent operation until the operands are known.
 class SecondBody {
 public:
-  SecondBody(RepeatVariant first, function_ref<bool(Value)> isScanned, StringRef purpose)
-      : first(first), isScanned(isScanned), purpose(purpose) {
+  SecondBody(RepeatVariant first, function_ref<bool(Value)> isScanned, StringRef message)
+      : first(first), isScanned(isScanned), message(message) {
     region.push_back(block = new Block);
     mapping.map(first.getIndex(),
                 block->addArgument(first.getIndex().getType(), first.getRepeat().getLoc()));
@@ -61,14 +61,14 @@ private:
   FailureOr<Value> get(Value value);
 
   function_ref<bool(Value)> isScanned;
-  StringRef purpose;
+  StringRef message; ///< of the error if the body would need an iteration argument
   IRMapping mapping;
 };
 
 } // namespace
 
-/// The value in the second body. All values that it does not scan are computed from those that it
-/// scans, or again from invariant values.
+/// The value in the second body that corresponds to `value`. Values that the body does not scan are
+/// computed there, from scanned and from invariant values.
 FailureOr<Value> SecondBody::get(Value value) {
   if (value.getParentBlock() != &first.getBlock() || mapping.contains(value))
     return mapping.lookupOrDefault(value);
@@ -79,7 +79,7 @@ FailureOr<Value> SecondBody::get(Value value) {
     return mapping.lookup(value);
   }
   if (!op) {
-    InFlightDiagnostic error = first.getRepeat().emitError(purpose);
+    InFlightDiagnostic error = first.getRepeat().emitError(message);
     error.attachNote(value.getLoc()) << "the iteration argument";
     return failure();
   }
@@ -139,11 +139,11 @@ static void keepUsedScannedInputs(RepeatOp first, ArrayRef<std::unique_ptr<Secon
 
 FailureOr<RepeatOp> titan::ir::distributeRepeat(RepeatOp repeat, ArrayRef<unsigned> moved,
                                                 function_ref<bool(Value)> isScanned,
-                                                StringRef purpose) {
+                                                StringRef message) {
   SmallVector<std::unique_ptr<SecondBody>> bodies;
   SmallVector<std::pair<Value, unsigned>> scanned;
   for (const RepeatVariant &variant : repeat.getVariants()) {
-    bodies.push_back(std::make_unique<SecondBody>(variant, isScanned, purpose));
+    bodies.push_back(std::make_unique<SecondBody>(variant, isScanned, message));
     SmallVector<Value> values;
     for (const RepeatVariant::StackedOutput &stack : variant.getStackedOutputs())
       if (llvm::is_contained(moved, stack.output.getResultNumber()))

@@ -213,7 +213,7 @@ SmallVector<Value> OptimizerFunction::apply(OpBuilder &builder, Location loc,
   outside.create<YieldOp>(loc, inlineBody(outside, loc, numbers, /*asNumbers=*/true));
   ScalarFunctionOp callee = findEqual(module, made);
   if (callee == made)
-    SymbolTable(module).insert(made, program->getIterator()); // gives it a name of its own
+    SymbolTable(module).insert(made, program->getIterator()); // makes the name unique
   else
     made.erase();
   SmallVector<Type> types{given.parameter.getType()};

@@ -46,7 +46,8 @@ public:
   llvm::SmallVector<mlir::Value> build(mlir::OpBuilder &builder, mlir::Location loc,
                                        const Operands &operands) const;
 
-  /// Whether every operation maps one element to one element.
+  /// Whether the function computes each element of its results from the same element of its
+  /// operands.
   bool isElementwise() const;
 
 private:

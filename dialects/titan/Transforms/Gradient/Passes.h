@@ -2,8 +2,7 @@
 //
 // From the forward pass to the whole training step: gradients, chunked loss, gradient accumulation,
 // clipping and optimizer. The phase runs on the global program, before the shard phase. Propagation
-// therefore treats forward and backward alike, and cotangents need no sharding of their own. See
-// Passes.td.
+// therefore infers the shardings of cotangents as it does those of forward values. See Passes.td.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

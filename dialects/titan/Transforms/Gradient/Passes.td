@@ -1,4 +1,4 @@
-// The gradient phase.
+// Passes of the gradient phase.
 
 #ifndef TITAN_TRANSFORMS_GRADIENT_PASSES_TD
 #define TITAN_TRANSFORMS_GRADIENT_PASSES_TD
@@ -158,8 +158,8 @@ def TitanSplitStages : Pass<"titan-split-stages", "::mlir::func::FuncOp"> {
     Without `dist.pipeline` nothing changes.
 
     A stacked argument of the function becomes one argument per stage that has slots in it, with the same
-    name. It is marked `titan.stage`, and `titan.stacked` contains its layers. So are the next values of
-    buffers. Other scanned inputs are sliced. The index in the body of a stage is still that of the model.
+    name. It is marked `titan.stage`, and `titan.stacked` contains its layers. The next values of buffers
+    are divided in the same manner. Other scanned inputs are sliced. The index in the body of a stage is still that of the model.
     A stage contains the variants of its own layers only.
 
     A stacked output with another use than the update of a buffer is an error, and so is a stacked
@@ -245,7 +245,7 @@ def TitanSplitWgrad : Pass<"titan-split-wgrad", "::mlir::func::FuncOp"> {
     views. Other stacked outputs stay in the first: other stages read them.
 
     The second repeat scans the cotangents that it needs, and the results of contractions and attention that
-    the first one computes again (recomputation). It computes cheap functions of residuals itself.
+    the first one recomputes. It computes cheap functions of residuals again.
 
     Input:
     ```mlir
@@ -380,24 +380,25 @@ def TitanAddOptimizer : Pass<"titan-add-optimizer", "::mlir::ModuleOp"> {
   let description = [{
     Needs the gradients as results (`--titan-differentiate`), and the name of an optimizer
     (`titan.updated_by`) on each trained parameter: a private function of parameter, gradient, states,
-    learning rate and step (OptimizerFunction.h), in which the update is written.
-    Behind the other arguments come, for each parameter, the optimizer's states (`titan.state`, named
-    `<state>.<parameter>`, in the element type `optimizer` of `titan.precision` where that is
-    declared), then the scalars `lr` and `step`.
-    Behind the loss come `grad_norm` and the loss once more as `local_loss`, of which each rank may
-    give its summand (`titan.unreduced`), then the gradients, then each parameter's new value and
-    states, marked `titan.updates` with the number of the argument they replace.
+    learning rate and step that computes the update (OptimizerFunction.h).
+    The pass appends arguments: for each parameter the optimizer's states (`titan.state`, named
+    `<state>.<parameter>`, in the element type `optimizer` of `titan.precision` if that is declared),
+    then the scalars `lr` and `step`.
+    After the loss it inserts the results `grad_norm` and `local_loss`: the loss again, of which each
+    rank may return its unreduced value (`titan.unreduced`). After the gradients it appends each
+    parameter's new value and states, marked `titan.updates` with the number of the argument that they
+    replace.
 
-    An elementwise update becomes one `titan.apply`; of any other the operations are inlined, with the
-    dimensions of a stacked parameter's stack in every value that depends on it. The functions of
+    An elementwise update becomes one `titan.apply`. Any other update is inlined; if a repeat stacks the
+    parameter, every value that depends on it gets the dimensions of the stack. The functions of
     optimizers are erased.
 
     With `titan.clip`, all gradients are scaled by min(1, clip / (norm + 1e-6)), where norm is the
     2-norm of all of them together, as torch.nn.utils.clip_grad_norm_ does. With `titan.clip_value`,
-    optimizers get every element within this bound, after that, as clip_grad_value_ does.
+    every element is then clamped to this magnitude, as clip_grad_value_ does.
 
-    With `titan.skip_nonfinite`, a step whose loss or norm is not finite leaves parameters, states and
-    buffers as they are: the scale is then not a number, and a select keeps the old values.
+    With `titan.skip_nonfinite`, a step whose loss or norm is not finite does not change parameters,
+    states and buffers: the scale is then NaN, and a select chooses the old values.
 
     Input:
     ```mlir

@@ -1,7 +1,7 @@
-// The pass --titan-mark-recomputed.
+// The pass --titan-mark-recomputed: marks the operations that the backward pass recomputes.
 //
-// The pass translates the recomputation policy into marks on operations. If only some layers of a
-// variant are recomputed, the variant becomes two. Later passes see the marks only.
+// The pass translates its options, a recomputation policy, into marks on operations. If only some
+// layers of a variant are recomputed, the variant becomes two. Later passes see the marks only.
 
 #include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
@@ -23,6 +23,7 @@ struct Policy {
     return !isFull && !every && layers.empty() && saved.empty() && blocks.empty();
   }
 
+  /// Whether the policy selects this layer.
   bool recomputes(int64_t layer) const {
     if (every)
       return (layer + 1) % every == 0;
@@ -38,7 +39,7 @@ struct Policy {
                                                         }));
   }
 
-  /// The language calls a contraction `matmul`.
+  /// Whether the policy stores the results of `op` instead. It calls a contraction `matmul`.
   bool saves(Operation &op) const {
     StringRef word =
         isa<ContractOp, GroupedContractOp>(op) ? "matmul" : op.getName().stripDialect();
@@ -64,6 +65,7 @@ struct Specialisation {
     }
   }
 
+  /// Lists of old variants as lists of the new variants.
   VariantLists getUsers(const VariantLists &old) const {
     VariantLists lists;
     for (ArrayRef<int64_t> users : old) {
@@ -77,7 +79,7 @@ struct Specialisation {
 
   /// For each new variant: the old variant, and whether it is recomputed.
   SmallVector<std::pair<int64_t, bool>> kinds;
-  SmallVector<int64_t> table;
+  SmallVector<int64_t> table; ///< the new variant of each iteration
 };
 
 } // namespace
@@ -99,8 +101,8 @@ static RepeatOp specialise(RepeatOp repeat, const Specialisation &specialisation
   return specialised;
 }
 
-/// Marks the operations that the policy covers. A nested repeat is marked as a whole or else
-/// searched.
+/// Marks the operations that the policy covers and does not save. A nested repeat is either marked
+/// as a whole, or its operations are visited.
 static void markBody(Block &body, const Policy &policy) {
   for (Operation &op : body.without_terminator()) {
     if (!policy.covers(op)) {

@@ -1,4 +1,4 @@
-// The gradient of a repeat is a repeat.
+// Builds the gradient of a repeat, which is a repeat.
 //
 // The backward repeat iterates in the opposite direction with the same iteration table. Each
 // variant of the forward has one backward body:
@@ -38,6 +38,7 @@ struct BackwardBody {
   SmallVector<BlockArgument> rescanned;
 };
 
+/// Builds the backward repeat of `forward`, whose results have the cotangents `cotangents`.
 class RepeatGradient {
 public:
   RepeatGradient(RepeatOp forward, ArrayRef<Value> cotangents, ReverseSweep &outer)
@@ -55,8 +56,8 @@ private:
   void dropUnusedScannedInputs();
   void extendForward();
   void buildBackward();
-  Value constrained(Value value, Value init);
-  Value zeros(Value value, NamedTensorType type);
+  Value constrain(Value value, Value init);
+  Value buildZeros(Value value, NamedTensorType type);
 
   RepeatOp forward;
   ArrayRef<Value> cotangents;
@@ -79,14 +80,14 @@ private:
 } // namespace
 
 /// Zeros for the cotangent of `value`.
-Value RepeatGradient::zeros(Value value, NamedTensorType type) {
+Value RepeatGradient::buildZeros(Value value, NamedTensorType type) {
   Location loc = getGradientLoc(forward.getLoc(), value);
   return TensorBuilder(builder, loc).zeros(type);
 }
 
 /// Axis rules assign the sharding of iteration arguments, so their cotangents get a sharding
 /// constraint, too, under the name of the forward's initial value.
-Value RepeatGradient::constrained(Value value, Value init) {
+Value RepeatGradient::constrain(Value value, Value init) {
   StringRef name = getName(init.getDefiningOp<ShardingConstraintOp>());
   auto constraint = value.getDefiningOp<ShardingConstraintOp>();
   if (constraint && getName(constraint) == name)
@@ -106,7 +107,7 @@ LogicalResult RepeatGradient::run() {
   for (const auto &body : bodies)
     yieldCotangents(*body);
   for (Value value : captured)
-    inits.push_back(zeros(value, getCotangentType(value)));
+    inits.push_back(buildZeros(value, getCotangentType(value)));
   for (const auto &body : bodies)
     collectResiduals(*body);
   dropUnusedScannedInputs();
@@ -127,7 +128,7 @@ void RepeatGradient::chooseIterArgs() {
       continue;
     iterArgs.push_back(i);
     auto type = cast<NamedTensorType>(init.getType());
-    inits.push_back(constrained(cotangents[i] ? cotangents[i] : zeros(init, type), init));
+    inits.push_back(constrain(cotangents[i] ? cotangents[i] : buildZeros(init, type), init));
   }
   for (auto [i, cotangent] : llvm::enumerate(cotangents.drop_front(forward.getNumIterArgs())))
     if (cotangent) {
@@ -185,7 +186,7 @@ void RepeatGradient::yieldCotangents(BackwardBody &body) {
     Value cotangent = body.sweep.lookup(body.forward.getIterArgs()[i]);
     Value init = forward.getInits()[i];
     auto type = cast<NamedTensorType>(init.getType());
-    results.push_back(constrained(cotangent ? cotangent : zeros(init, type), init));
+    results.push_back(constrain(cotangent ? cotangent : buildZeros(init, type), init));
   }
   for (Value value : captured) {
     Location loc = getGradientLoc(forward.getLoc(), value);
@@ -196,7 +197,7 @@ void RepeatGradient::yieldCotangents(BackwardBody &body) {
   for (auto [stack, slice, number] : body.forward.getScannedInputs())
     if (llvm::is_contained(scannedWithCotangent, number)) {
       Value cotangent = body.sweep.lookup(slice);
-      results.push_back(cotangent ? cotangent : zeros(slice, getCotangentType(slice)));
+      results.push_back(cotangent ? cotangent : buildZeros(slice, getCotangentType(slice)));
     }
   builder.create<YieldOp>(body.forward.getYield().getLoc(), results);
 }
@@ -205,11 +206,11 @@ void RepeatGradient::yieldCotangents(BackwardBody &body) {
 void RepeatGradient::collectResiduals(BackwardBody &body) {
   eraseDeadOps(body.region);
   unsigned first = body.block->getNumArguments();
-  Residuals needs(body.forward, *body.block);
-  needs.materialize();
+  Residuals residualsOfBody(body.forward, *body.block);
+  residualsOfBody.materialize();
   auto again = body.block->getArguments().slice(first, body.forward.getScannedArgs().size());
   body.rescanned.assign(again.begin(), again.end());
-  for (Value value : needs.getStacked())
+  for (Value value : residualsOfBody.getStacked())
     residuals.push_back({value, body.forward.getNumber()});
 }
 

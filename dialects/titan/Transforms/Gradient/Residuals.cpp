@@ -8,7 +8,7 @@
 using namespace mlir;
 using namespace titan::ir;
 
-/// Changes of dimensions that move no element, or repeat elements.
+/// Whether the operation only renames dimensions or repeats elements.
 static bool isViewOrExpand(Operation *op) {
   return isa<ExpandOp>(op) || (op->hasTrait<View>() && !isa<ShardingConstraintOp>(op));
 }

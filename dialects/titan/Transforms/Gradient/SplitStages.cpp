@@ -1,10 +1,10 @@
-// The pass --titan-split-stages.
+// The pass --titan-split-stages: cuts repeats over the pipelined dimension into stages.
 //
 // A repeat over a pipelined dimension becomes one repeat per stage. The iteration arguments of a
 // stage are the results of the stage before. The layers of several repeats are counted one after
-// the other: a stage has the end of one repeat and the beginning of the next. What has slots for
-// the layers is divided: arguments and updates of the function become one per stage, other scanned
-// inputs are sliced.
+// the other: a stage may have the end of one repeat and the beginning of the next. Tensors with
+// slots for the layers are divided: arguments and updates of the function become one per stage,
+// other scanned inputs are sliced.
 
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/IR/Stacked.h"
@@ -42,6 +42,7 @@ struct Slots {
 /// The values of a divided tensor, one per stage. Null for a stage without slots.
 using StageValues = SmallVector<Value>;
 
+/// Splits the repeats of one program function.
 class StageSplitter {
 public:
   StageSplitter(func::FuncOp function, dist::PipelineOp pipeline);
@@ -241,7 +242,7 @@ static IterationTable getStageTable(const IterationTable &table, ArrayRef<int64_
   return IterationTable(std::move(numbers));
 }
 
-/// Which of the stage's `variants` are in `users`, by their numbers in the stage.
+/// The numbers, in the stage, of those `variants` of the stage that are in `users`.
 static SmallVector<int64_t> getStageUsers(ArrayRef<int64_t> users, ArrayRef<int64_t> variants) {
   SmallVector<int64_t> numbers;
   for (auto [number, variant] : llvm::enumerate(variants))
@@ -250,7 +251,7 @@ static SmallVector<int64_t> getStageUsers(ArrayRef<int64_t> users, ArrayRef<int6
   return numbers;
 }
 
-/// The body computes with the number of the layer in the model.
+/// Lets the body compute with the number of the layer in the model: its index plus `first`.
 static void shiftIndex(RepeatVariant body, int64_t first) {
   BlockArgument index = body.getIndex();
   if (first == 0 || index.use_empty())
@@ -343,7 +344,8 @@ LogicalResult StageSplitter::splitUpdates() {
   return success();
 }
 
-/// Erases what was divided, and renumbers the arguments that results update.
+/// Erases the repeats and arguments that were divided, and renumbers the arguments that results
+/// update.
 void StageSplitter::eraseWhole() {
   for (RepeatOp repeat : repeats)
     repeat.erase();

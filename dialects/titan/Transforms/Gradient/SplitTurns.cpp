@@ -1,4 +1,5 @@
-// Train programs of several losses and periods.
+// The pass --titan-split-turns: makes a train program for each loss and each set of parameters that
+// a step updates together.
 
 #include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Support/TensorBuilder.h"
@@ -19,7 +20,7 @@ using namespace titan::ir;
 
 namespace {
 
-/// The parameters that minimise the same losses, by their periods.
+/// Losses that some parameters minimise together, and the periods of these parameters.
 struct Objective {
   ArrayAttr losses;              ///< null: the sum of all
   std::vector<unsigned> outputs; ///< the results that return the losses
@@ -43,7 +44,7 @@ private:
 
   func::FuncOp whole;
   std::vector<Objective> objectives;
-  llvm::StringMap<unsigned> taken; ///< names, with the number of their turns
+  llvm::StringMap<unsigned> taken; ///< for each name, how many turns have it
 };
 
 } // namespace
@@ -134,8 +135,8 @@ static void freeze(func::FuncOp function, unsigned parameter) {
   function.setArgAttr(parameter, attr::kFrozen, UnitAttr::get(function.getContext()));
 }
 
-/// Erases inputs and frozen parameters without uses. Buffers and scalars stay: a turn updates the
-/// former, and all programs share the latter.
+/// Erases inputs and frozen parameters without uses, and renumbers the arguments that results
+/// update. Buffers and scalars stay: a turn updates the former, and all programs share the latter.
 static void eraseUnusedArguments(func::FuncOp function) {
   llvm::BitVector unused(function.getNumArguments());
   for (BlockArgument argument : function.getArguments()) {
@@ -155,6 +156,7 @@ static void eraseUnusedArguments(func::FuncOp function) {
   function.eraseArguments(unused);
 }
 
+/// Inserts the program of one turn.
 void TurnSplitter::build(const Objective &objective, const Turn &turn) {
   func::FuncOp function = whole.clone();
   const std::string name = pickName(objective);

@@ -1,4 +1,5 @@
-// The pass --titan-split-wgrad.
+// The pass --titan-split-wgrad: divides reverse repeats of a stage into data gradients and weight
+// gradients.
 
 #include "base/schedule/Source.h"
 #include "dialects/dist/IR/DistOps.h"
@@ -57,9 +58,9 @@ private:
   llvm::DenseSet<Value> cotangents;
 };
 
-/// Whether `value` is the gradient of a parameter, up to casts and views. A cotangent of another
-/// tensor has readers that compute, in other stages too; no schedule orders them after a weight
-/// gradient.
+/// Whether `value` is the gradient of a parameter, up to casts and views: the program only returns
+/// it. Operations, perhaps of other stages, read cotangents of other tensors; no schedule orders
+/// these operations after a weight gradient.
 bool isGradient(Value value) {
   return llvm::all_of(value.getUsers(), [](Operation *user) {
     if (isa<func::ReturnOp>(user))

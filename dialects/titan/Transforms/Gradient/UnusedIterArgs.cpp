@@ -9,7 +9,7 @@ using namespace titan::ir;
 
 namespace {
 
-/// The iteration arguments that a repeat needs.
+/// Finds the iteration arguments on which a used result or a stacked output of a repeat depends.
 class NeededIterArgs {
 public:
   explicit NeededIterArgs(RepeatOp repeat) : needed(repeat.getNumIterArgs()) {
@@ -51,7 +51,7 @@ private:
   llvm::DenseSet<Operation *> visited;
 };
 
-/// Positions `from` on in a list of `size`, for the positions of `bits`.
+/// `bits` moved up by `from` positions, in a list of `size` positions.
 llvm::BitVector shifted(const llvm::BitVector &bits, unsigned from, unsigned size) {
   llvm::BitVector all(size);
   for (unsigned i : bits.set_bits())
@@ -59,7 +59,8 @@ llvm::BitVector shifted(const llvm::BitVector &bits, unsigned from, unsigned siz
   return all;
 }
 
-void drop(RepeatOp repeat) {
+/// Removes the unused iteration arguments of `repeat` and of the repeats in its bodies.
+void dropUnused(RepeatOp repeat) {
   llvm::BitVector unused = NeededIterArgs(repeat).get();
   unused.flip();
   if (unused.none()) {
@@ -80,14 +81,14 @@ void drop(RepeatOp repeat) {
     dropUnusedIterArgs(body.getRegion());
     block.eraseArguments(shifted(unused, 1, block.getNumArguments()));
   }
-  auto narrow = OpBuilder(repeat).create<RepeatOp>(
+  auto pruned = OpBuilder(repeat).create<RepeatOp>(
       repeat.getLoc(), ValueRange(used).getTypes(), repeat.getDim(), repeat.getReverse(),
       repeat.getIterations(), inits, repeat.getScannedInputs(), repeat.getAllScannedUsers(),
       repeat.getAllStackedUsers());
-  narrow->setDiscardableAttrs(repeat->getDiscardableAttrDictionary());
-  for (auto [to, from] : llvm::zip_equal(narrow.getBodies(), repeat.getBodies()))
+  pruned->setDiscardableAttrs(repeat->getDiscardableAttrDictionary());
+  for (auto [to, from] : llvm::zip_equal(pruned.getBodies(), repeat.getBodies()))
     to.takeBody(from);
-  for (auto [old, result] : llvm::zip_equal(used, narrow.getResults()))
+  for (auto [old, result] : llvm::zip_equal(used, pruned.getResults()))
     old.replaceAllUsesWith(result);
   repeat.erase();
 }
@@ -98,6 +99,6 @@ void titan::ir::dropUnusedIterArgs(Region &region) {
   eraseDeadOps(region);
   SmallVector<RepeatOp> repeats(region.getOps<RepeatOp>());
   for (RepeatOp repeat : llvm::reverse(repeats))
-    drop(repeat);
+    dropUnused(repeat);
   eraseDeadOps(region);
 }

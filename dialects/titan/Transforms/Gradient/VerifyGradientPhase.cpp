@@ -1,4 +1,4 @@
-// Verifies the properties that hold after the gradient phase.
+// The pass --titan-verify-gradient-phase: verifies the properties that hold after the phase.
 
 #include "dialects/titan/Differentiation/ParameterOrigin.h"
 #include "dialects/titan/Support/Programs.h"

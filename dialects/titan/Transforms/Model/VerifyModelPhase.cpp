@@ -1,4 +1,4 @@
-// Verifies the properties that hold after the model phase.
+// The pass --titan-verify-model-phase: verifies the properties that hold after the phase.
 
 #include "dialects/titan/IR/TensorAttributes.h"
 #include "dialects/titan/Support/Programs.h"
