@@ -1,9 +1,9 @@
 // Model of a VJP rule.
 //
 // A rule is a function `flow(OpT op, Vjp &vjp)` that builds the cotangent of each operand. `Vjp`
-// does what all rules share. It names operations after the operand, skips integer operands, and
-// converts a cotangent to the operand's dimensions (an expanded operand receives a sum) and
-// cotangent type.
+// contains the steps that all rules share: it names operations after the operand, skips integer
+// operands, and converts a cotangent to the operand's dimensions (an expanded operand receives a
+// sum) and cotangent type.
 #pragma once
 
 #include "dialects/titan/Differentiation/ParameterOrigin.h"
@@ -12,6 +12,7 @@
 
 namespace titan::ir {
 
+/// The cotangents of one operation's operands, while its rule builds them.
 class Vjp : public TensorBuilder {
 public:
   Vjp(mlir::Operation *op, mlir::OpBuilder &builder, llvm::ArrayRef<mlir::Value> cotangents,

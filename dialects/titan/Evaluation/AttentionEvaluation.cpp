@@ -260,7 +260,7 @@ struct AttentionGradModel
     return success();
   }
 
-  /// The terms of query i: its cotangent, and what it adds to those of the visible keys and values.
+  /// Adds the terms of query i to its cotangent and to those of the visible keys and values.
   static void differentiate(const AttentionWalk &space, AttentionGradOp grad, int64_t i,
                             ArrayRef<const HostTensor *> operands,
                             MutableArrayRef<HostTensor> results, const std::vector<int64_t> &at) {

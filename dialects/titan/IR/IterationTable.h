@@ -12,6 +12,7 @@
 
 namespace titan::ir {
 
+/// The variant of each iteration of a repeat.
 class IterationTable {
 public:
   /// `variants[l]` is the variant of iteration l.

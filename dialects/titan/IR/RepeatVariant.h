@@ -8,6 +8,7 @@
 
 namespace titan::ir {
 
+/// Variant `number` of `repeat`; valid as long as the operation.
 class RepeatVariant {
 public:
   RepeatVariant(RepeatOp repeat, unsigned number) : repeat(repeat), number(number) {}

@@ -1,7 +1,7 @@
 // The first index of a chunk of a dimension.
 //
 // A positional operation may compute a chunk of a longer dimension. Its start is one index, or one
-// per index of other dimensions: each text of a batch has a position of its own.
+// per index of other dimensions: each text of a batch has its position.
 #pragma once
 
 #include "dialects/titan/IR/TensorType.h"

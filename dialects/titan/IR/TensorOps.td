@@ -146,8 +146,8 @@ def Titan_ScatterOp : Titan_Op<"scatter", [Pure, Titan_RowFusable]> {
     the updates that the result lacks. Sums are computed in f32 at least and rounded once.
 
     With `into`, the initial value is that tensor instead of zeros; the result may overwrite it. The
-    gradient of a table from gathered rows is thus added to another gradient of the table without a
-    second table.
+    gradient of a table from gathered rows is added to another gradient of the table in this manner, without
+    a second table.
 
     Constraints:
     - (C1) the result has the dimension `along`, updates and indices lack it.

@@ -1,4 +1,4 @@
-// Interfaces of operations: what the phases ask of an operation.
+// Interfaces through which the phases query operations.
 //
 // TitanInterfaces.td declares the interfaces; below are the plain data that they use.
 #pragma once

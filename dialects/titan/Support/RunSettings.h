@@ -12,6 +12,7 @@
 
 namespace titan {
 
+/// The settings of one run, by path.
 class RunSettings {
 public:
   /// No settings: every option has its default.

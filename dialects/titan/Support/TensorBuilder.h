@@ -14,6 +14,7 @@ namespace titan::ir {
 /// Emitted code then names the gradient that a statement computes.
 mlir::Location getGradientLoc(mlir::Location origin, mlir::Value value);
 
+/// Creates operations with `builder` at the current location.
 class TensorBuilder {
 public:
   TensorBuilder(mlir::OpBuilder &builder, mlir::Location loc) : builder(builder), loc(loc) {}

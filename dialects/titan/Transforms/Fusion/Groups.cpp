@@ -222,7 +222,7 @@ SmallVector<Operation *> Grouping::getOps(ArrayRef<unsigned> indices) {
   return llvm::map_to_vector(indices, [&](unsigned i) { return ops[i]; });
 }
 
-/// Groups that produce an operand, latest first, then groups that read one.
+/// Operations that compute an operand of `op`, latest first, then earlier readers of its operands.
 SmallVector<unsigned> Grouping::getRelated(Operation *op) {
   SmallVector<unsigned> related;
   auto add = [&](Operation *other) {

@@ -41,18 +41,25 @@ public:
   llvm::SmallVector<Group> run(llvm::SmallVectorImpl<mlir::Operation *> &order);
 
 private:
+  /// Whether a group may contain `op`.
   bool isCandidate(mlir::Operation *op);
+  /// The leading dimensions of `op` that may be rows.
   llvm::SmallVector<mlir::StringAttr> getPossibleRows(mlir::Operation *op);
   /// The rows that all of `ops` share; nothing if the operations cannot be fused.
   std::optional<llvm::SmallVector<mlir::StringAttr>>
   chooseRows(llvm::ArrayRef<mlir::Operation *> ops);
   /// True if dimensions of equal name have one size and one sharding in all of `ops`.
   bool agreeOnSizes(llvm::ArrayRef<mlir::Operation *> ops, llvm::ArrayRef<mlir::StringAttr> rows);
+  /// True if the row buffers of `ops` fit.
   bool fitsRow(llvm::ArrayRef<mlir::Operation *> ops, llvm::ArrayRef<mlir::StringAttr> rows);
+  /// The elements of a row of `type`; nothing if the compiler does not know them.
   std::optional<int64_t> getInnerSize(ir::NamedTensorType type,
                                       llvm::ArrayRef<mlir::StringAttr> rows);
+  /// True if the block is acyclic with the groups `merged` as one node.
   bool staysAcyclic(llvm::ArrayRef<unsigned> merged);
+  /// Joins the group of `op` and `group`, if the result is a group. True if it did.
   bool tryJoin(unsigned op, unsigned group);
+  /// Earlier operations whose groups `op` may join.
   llvm::SmallVector<unsigned> getRelated(mlir::Operation *op);
   llvm::SmallVector<mlir::Operation *> getOps(llvm::ArrayRef<unsigned> indices);
   /// The order keeps the program order, except that a collective of computed values or inputs moves
@@ -63,6 +70,7 @@ private:
   /// the one with the lowest priority is next. The priority of a group that does not move is its
   /// number plus 1.
   unsigned getPriority(unsigned group);
+  /// The operations in the new order.
   llvm::SmallVector<mlir::Operation *> sort();
 
   dist::MeshOp mesh;

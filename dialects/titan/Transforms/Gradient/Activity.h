@@ -11,6 +11,7 @@
 
 namespace titan::ir {
 
+/// The active values of a function.
 class Activity {
 public:
   /// Marks the values of `function`; iterates over a repeat until its iteration arguments settle.

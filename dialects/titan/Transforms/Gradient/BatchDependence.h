@@ -44,6 +44,7 @@ private:
   bool set(mlir::Value value, Dependence dependence);
   bool isData(mlir::Operation *op) const;
   mlir::LogicalResult followBlock(mlir::Block &block);
+  /// Finds the operations that the loop over microbatches contains.
   void collectLoop(mlir::Block &block);
   void closeLoop(mlir::Block &block);
   /// Infers the dependence of results from that of operands. The other methods `follow...` do so
@@ -58,7 +59,9 @@ private:
   bool mayCreatePerMicrobatch(mlir::Operation *op) const;
   mlir::LogicalResult followInvariant(mlir::Operation *op);
   void setResults(mlir::Operation *op, Dependence dependence);
+  /// Joins `next` into the dependence `into`. Fails with an error at `repeat` if they differ.
   mlir::LogicalResult join(RepeatOp repeat, Dependence next, Dependence &into);
+  /// Whether an operand has this kind of dependence.
   bool hasKind(mlir::Operation *op, Dependence::Kind kind) const;
 
   mlir::StringAttr dim;

@@ -102,8 +102,6 @@ const dist::Factor *ChunkGroup::findFactor(Operation *op, const dist::ShardingRu
   return nullptr;
 }
 
-/// Infers the dependence of an operation's results. False if the operation needs its operands
-/// whole.
 bool ChunkGroup::follow(Operation *op) {
   auto ruled = dyn_cast<ShardingRuleOpInterface>(op);
   if (!ruled)
@@ -143,7 +141,7 @@ bool ChunkGroup::follow(Operation *op) {
 }
 
 /// Collects the results with users outside the group.
-void ChunkGroup::followResults() {
+void ChunkGroup::collectResults() {
   for (Operation *op : ops)
     for (Value result : op->getResults()) {
       bool isRead = llvm::any_of(result.getUsers(), [&](Operation *user) {
@@ -172,14 +170,13 @@ int64_t ChunkGroup::getChunkableSize() const {
   return size;
 }
 
-/// Returns an operation that cannot be computed in chunks, or null.
 Operation *ChunkGroup::build(GetSize getSize) {
   findLargest(getSize);
   collect(getSize);
   for (Operation *op : ops)
     if (!follow(op))
       return op;
-  followResults();
+  collectResults();
   return nullptr;
 }
 

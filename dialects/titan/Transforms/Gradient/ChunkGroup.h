@@ -56,12 +56,15 @@ private:
   ChunkGroup(mlir::Block &block, mlir::StringAttr dim) : block(&block), dim(dim) {}
 
   bool isCandidate(mlir::Operation &op) const;
+  /// Fills the group. Returns an operation that cannot be computed in chunks, or null.
   mlir::Operation *build(GetSize getSize);
   void findLargest(GetSize getSize);
   void collect(GetSize getSize);
+  /// The factor of `op` that the loop slices; null if all chunks compute the same.
   const dist::Factor *findFactor(mlir::Operation *op, const dist::ShardingRule &rule) const;
+  /// Infers the dependence of the results. False if the operation needs its operands whole.
   bool follow(mlir::Operation *op);
-  void followResults();
+  void collectResults();
   mlir::Value findLargeOutside(GetSize getSize) const;
   bool isLarge(mlir::Value value, GetSize getSize) const;
 

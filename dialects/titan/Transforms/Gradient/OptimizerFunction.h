@@ -16,12 +16,14 @@
 
 namespace titan::ir {
 
+/// The optimizer of one parameter of a train program.
 class OptimizerFunction {
 public:
   /// The optimizer that `titan.updated_by` of argument `index` names. Fails with an error at
   /// `program` if it does not exist or its signature does not match the argument.
   static mlir::FailureOr<OptimizerFunction> get(mlir::func::FuncOp program, unsigned index);
 
+  /// An optimizer state: its name, and the number of its argument in the function.
   struct State {
     mlir::StringAttr name;
     unsigned argument;
@@ -52,9 +54,12 @@ public:
 
 private:
   explicit OptimizerFunction(mlir::func::FuncOp function) : function(function) {}
+  /// Reads the roles of arguments and results, and checks them against the parameter.
   mlir::LogicalResult read(mlir::func::FuncOp program, unsigned index);
   mlir::LogicalResult readArguments();
   mlir::LogicalResult readResults();
+  /// Builds the update from clones of the body. `asNumbers`: without dimensions, in a scalar
+  /// function.
   llvm::SmallVector<mlir::Value> inlineBody(mlir::OpBuilder &builder, mlir::Location loc,
                                             const Operands &operands, bool asNumbers) const;
   mlir::Operation *cloneStep(mlir::OpBuilder &builder, mlir::Operation *step,
@@ -62,8 +67,8 @@ private:
   llvm::SmallVector<mlir::Value> apply(mlir::OpBuilder &builder, mlir::Location loc,
                                        const Operands &operands) const;
 
-  mutable mlir::func::FuncOp function; ///< a handle
-  unsigned parameter = 0, gradient = 0;
+  mutable mlir::func::FuncOp function;  ///< mutable because accessors of operations are not const
+  unsigned parameter = 0, gradient = 0; ///< numbers of arguments, as the next ones
   std::optional<unsigned> lr, step;
   llvm::SmallVector<State> states;
   /// The indices of the results that replace the parameter and the states.

@@ -96,7 +96,7 @@ def TitanBalanceStages : Pass<"titan-balance-stages", "::mlir::ModuleOp"> {
   let description = [{
     Replaces the numbers of layers of a `dist.pipeline` with `by_cost`, so that the largest time of a stage
     is least (`base/schedule/Balance.h`). Times are the floating-point operations of the program `train`
-    (CostOpInterface), three times for the forward and the backward pass, once more for what is recomputed.
+    (CostOpInterface), three times for the forward and the backward pass, once more for recomputed operations.
     An operation outside of the layers counts with the last layer on which it depends, so that head and loss
     belong to the last stage; an operation that depends on no layer belongs to the first. A module pass,
     because it changes the pipeline of the module by the costs of a function.

@@ -33,10 +33,10 @@ void titan::ir::buildGradientPhase(OpPassManager &manager, const RunSettings &se
   manager.addNestedPass<func::FuncOp>(createTitanDivideTables());
   // Early: differentiation reads the marks when it chooses residuals.
   manager.addNestedPass<func::FuncOp>(createMarkRecomputed(settings));
-  // After the marks, since what is recomputed costs time.
+  // After the marks, because recomputed operations cost time.
   manager.addPass(createTitanBalanceStages());
-  // After the marks, which count the layers of the whole model. Before differentiation, which then
-  // gives each stage a backward pass and gradients of its own.
+  // After the marks, which count the layers of the whole model. Before differentiation, which
+  // gives each stage its backward pass and its gradients.
   manager.addNestedPass<func::FuncOp>(createTitanSplitStages());
   // After the stages, because a turn may lack repeats but has the stages of the whole model. Before
   // differentiation, because each turn has its own gradients, chunks and accumulators.
@@ -55,7 +55,7 @@ void titan::ir::buildGradientPhase(OpPassManager &manager, const RunSettings &se
   each.addPass(createTitanAccumulate());
   // After accumulation: the optimizer reads complete gradients.
   manager.addPass(createTitanAddOptimizer());
-  // Before the FLOPs are counted: what folds is not executed.
+  // Before the FLOPs are counted, because folded operations are not executed.
   manager.addPass(createCanonicalizePass());
   // Counts FLOPs of the whole step. The program is still global, so the count is independent of the
   // mesh.

@@ -18,6 +18,7 @@
 
 namespace titan::ir {
 
+/// The residuals of one body and its backward body.
 class Residuals {
 public:
   /// `backward` is a block without a parent; its first argument is the iteration index.
@@ -32,11 +33,13 @@ public:
 
 private:
   bool isFromForward(mlir::Value value) const { return value.getParentBlock() == &body; }
+  /// Finds the forward values that the backward body uses, and the operands to recompute them.
   void collectNeeded();
   void need(mlir::Value value);
   bool isRescanned(mlir::Value value) const;
   bool isAvailable(mlir::Value value) const;
   bool isRecomputed(mlir::Value value) const;
+  /// The value in the backward body: an argument, or the result of a clone.
   mlir::Value getInBackward(mlir::Value value, mlir::OpBuilder &builder);
   void addResidualArguments(mlir::OpBuilder &builder);
   void sinkRecomputed();
@@ -46,8 +49,8 @@ private:
   unsigned numIterArgs;
   mlir::Block &body;
   mlir::Block &backward;
-  llvm::SetVector<mlir::Value> needed;
-  llvm::SetVector<mlir::Value> stacked;
+  llvm::SetVector<mlir::Value> needed;    ///< by the backward body
+  llvm::SetVector<mlir::Value> stacked;   ///< those that the forward stacks
   llvm::SmallVector<mlir::Value> yielded; ///< `stacked` as the forward yields them
   /// Maps values of the forward body to values of the backward body.
   llvm::DenseMap<mlir::Value, mlir::Value> available;

@@ -11,6 +11,7 @@
 
 namespace titan::ir {
 
+/// The cotangents that the sweep over a block has accumulated.
 class ReverseSweep {
 public:
   /// Operations are built at the insertion point of `builder`.

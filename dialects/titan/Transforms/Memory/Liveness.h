@@ -12,6 +12,7 @@
 
 namespace titan::memory {
 
+/// The events of one function.
 class Liveness {
 public:
   explicit Liveness(mlir::FunctionOpInterface function);

@@ -67,31 +67,49 @@ private:
     bool onlyIfFree;
   };
 
+  // Arguments and results.
   mlir::LogicalResult assignArguments();
   mlir::FailureOr<ir::AllocRefAttr> getArgumentRef(mlir::BlockArgument argument);
   mlir::LogicalResult preferResults();
   mlir::LogicalResult verifyReturn();
   mlir::FailureOr<ir::AllocRefAttr> getResultRef(mlir::OpOperand &returned);
+
+  // Preferences. A preference for a value is one for the operand that its operation may overwrite
+  // (`preferInPlace`) and for the initial value of an iteration argument (`preferInit`), too.
   void prefer(mlir::Value value, ir::AllocRefAttr ref, bool onlyIfFree);
   void preferInPlace(mlir::OpResult result, ir::AllocRefAttr ref);
   void preferInit(mlir::OpResult result, ir::AllocRefAttr ref);
+
+  // Operations.
   mlir::LogicalResult planBlock(mlir::Block &block);
   void planOp(mlir::Operation *op);
   ir::AllocRefAttr chooseAllocation(mlir::OpResult result);
+  /// The allocation of an operand at its last use, which the result may overwrite; null if none.
   ir::AllocRefAttr findLastUseOperand(mlir::OpResult result);
+
+  // Repeats.
   mlir::LogicalResult planRepeat(ir::RepeatOp repeat);
+  /// True if `stack` may replace a scanned stack in `ref` slot by slot.
   bool replacesSlots(ir::RepeatOp repeat, mlir::OpResult stack, ir::AllocRefAttr ref);
   void assignStacks(ir::RepeatOp repeat, llvm::SmallVectorImpl<mlir::Attribute> &refs);
   void assignIterArgs(ir::RepeatOp repeat, llvm::SmallVectorImpl<mlir::Attribute> &refs);
   mlir::LogicalResult planVariant(ir::RepeatVariant body, llvm::ArrayRef<mlir::Attribute> iterArgs,
                                   llvm::SmallVectorImpl<mlir::Attribute> &arguments);
+  /// True if `result`, in `ref`, would be overwritten before the yield copies it.
   bool blocksYield(mlir::OpResult result, ir::AllocRefAttr ref);
   mlir::LogicalResult verifyYield(ir::RepeatVariant body);
+
+  // Scratch of kernels, and padding of flat tensors.
   void planScratch(mlir::Operation *op);
   void planPadding(mlir::Operation *op);
+  /// Pads the allocation for these axes. False if it cannot be padded.
   bool pad(ir::AllocRefAttr ref, mlir::ArrayAttr axes);
+
+  // Stacks that share memory.
   void planStackOverlaps(ir::RepeatOp repeat);
+  /// True if each iteration uses only its own slot of `stack`, and nothing else is in its memory.
   bool usesOwnSlotsOnly(ir::RepeatOp repeat, mlir::Value stack);
+  /// True if `scanned` is the last use of its stack.
   bool isConsumed(ir::RepeatOp repeat, mlir::OpOperand &scanned);
 
   ir::AllocRefAttr makeAllocation(std::string name, ir::NamedTensorType type, int64_t first,
@@ -103,6 +121,7 @@ private:
   int64_t getLiveUntil(ir::AllocRefAttr ref);
   ir::AllocRefAttr getInlineRef();
   ir::AllocRefAttr getPersistentRef(int64_t index);
+  /// Writes the plan as attributes (MemoryPlan.h).
   void writeAttributes();
 
   mlir::func::FuncOp function;

@@ -16,6 +16,7 @@ struct Interval {
   int64_t least, most;
 };
 
+/// The ranges of integer tensors; each value is analysed once.
 class IndexRanges {
 public:
   /// `vocab` is the number of different tokens that the runtime accepts; none: unknown.

@@ -12,6 +12,7 @@
 
 namespace titan::ir {
 
+/// The values with one row per position, as far as the results of one function need them.
 class PositionChunks {
 public:
   /// The operation that needs the rows of other positions, and the reason.

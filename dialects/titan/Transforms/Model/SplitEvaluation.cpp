@@ -1,5 +1,5 @@
-// The pass --titan-split-evaluation: separates what an evaluation computes for each batch from what
-// it computes once, from means over batches.
+// The pass --titan-split-evaluation: separates the numbers that an evaluation computes for each
+// batch from the outputs that it computes once, from means over all batches.
 
 #include "dialects/titan/IR/TensorType.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
