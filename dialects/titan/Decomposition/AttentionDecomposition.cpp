@@ -17,24 +17,24 @@ namespace {
 class AttentionDefinition {
 public:
   AttentionDefinition(AttentionOp op, OpBuilder &builder)
-      : op(op), b(builder, op.getLoc()), rows(op.getLse().getType()),
+      : op(op), math(builder, op.getLoc()), rows(op.getLse().getType()),
         element(rows.getElementType()) {}
 
   SmallVector<Value> build() {
     Value scores = mask(scaleAndCap(multiply()));
     // Softmax is invariant to subtracting the same value from all scores, so the maximum has no
     // gradient.
-    Value top = b.create<ReduceOp>(rows, dist::ReductionKind::Max, scores);
-    top = b.create<StopGradientOp>(top);
-    Value shifted = b.sub(scores, top);
-    Value weights = b.create<ExpOp>(shifted);
-    Value sum = b.create<ReduceOp>(rows, dist::ReductionKind::Sum, weights);
-    Value lse = b.add(top, b.create<LogOp>(sum));
+    Value top = math.create<ReduceOp>(rows, dist::ReductionKind::Max, scores);
+    top = math.create<StopGradientOp>(top);
+    Value shifted = math.sub(scores, top);
+    Value weights = math.create<ExpOp>(shifted);
+    Value sum = math.create<ReduceOp>(rows, dist::ReductionKind::Sum, weights);
+    Value lse = math.add(top, math.create<LogOp>(sum));
     NamedTensorType type = op.getResult().getType();
-    Value values = b.cast(toKeys(op.getValue()), element);
-    Value probabilities = b.div(weights, sum);
-    Value result = b.create<ContractOp>(type.withElementType(element), probabilities, values);
-    return {b.cast(result, type.getElementType()), lse};
+    Value values = math.cast(toKeys(op.getValue()), element);
+    Value probabilities = math.div(weights, sum);
+    Value result = math.create<ContractOp>(type.withElementType(element), probabilities, values);
+    return {math.cast(result, type.getElementType()), lse};
   }
 
 private:
@@ -47,7 +47,7 @@ private:
     DimAttr &along = dims[type.findDimIndex(op.getAlongAttr())];
     along = DimAttr::get(context, StringAttr::get(context, op.getAlong() + ".keys"),
                          along.getSize(), op.getAlongAttr());
-    return b.create<RenameOp>(NamedTensorType::get(type.getElementType(), dims), value);
+    return math.create<RenameOp>(NamedTensorType::get(type.getElementType(), dims), value);
   }
 
   /// Products of queries and keys.
@@ -57,38 +57,38 @@ private:
     for (DimAttr dim : getTensorType(key).getDims())
       if (dim.getOrigin() == op.getAlongAttr() && !rows.hasDim(dim.getName()))
         dims.push_back(dim);
-    return b.create<ContractOp>(NamedTensorType::get(element, dims), op.getQuery(), key);
+    return math.create<ContractOp>(NamedTensorType::get(element, dims), op.getQuery(), key);
   }
 
   /// Scores from products: scaled, and bounded by the soft cap if there is one.
   Value scaleAndCap(Value products) {
     double scale = op.getScale().convertToDouble();
     if (!op.getSoftCap())
-      return b.scale(products, scale);
+      return math.scale(products, scale);
     double cap = op.getSoftCap()->convertToDouble();
-    Value scaled = b.scale(products, scale / cap);
-    return b.scale(b.create<TanhOp>(scaled), cap);
+    Value scaled = math.scale(products, scale / cap);
+    return math.scale(math.create<TanhOp>(scaled), cap);
   }
 
   Value mask(Value scores) {
     if (op.getCausal() || op.getWindow())
       scores = maskByDistance(scores);
     if (Value documents = op.getDocuments())
-      scores = hide(
-          scores, b.compare(ComparePredicate::EQ, getQueryDocuments(documents), toKeys(documents)));
+      scores = hide(scores, math.compare(ComparePredicate::EQ, getQueryDocuments(documents),
+                                         toKeys(documents)));
     return scores;
   }
 
   /// The indices 0, 1, ... of the dimension `along` of `type`.
   Value getPositions(NamedTensorType type) {
-    return b.create<IotaOp>(
+    return math.create<IotaOp>(
         NamedTensorType::get(IntegerType::get(op.getContext(), 64),
                              type.getDims()[type.findDimIndex(op.getAlongAttr())]));
   }
   /// The positions of queries, which begin at the start of their chunk.
   Value getQueryPositions() {
     Value positions = getPositions(rows);
-    return op.getStart() ? b.add(positions, op.getStart()) : positions;
+    return op.getStart() ? math.add(positions, op.getStart()) : positions;
   }
 
   /// The document numbers at the positions of the queries. `documents` has those of all keys.
@@ -102,29 +102,32 @@ private:
     for (DimAttr dim : getTensorType(positions).getDims())
       if (!getTensorType(documents).hasDim(dim.getName()) || dim.getName() == op.getAlongAttr())
         dims.push_back(dim);
-    return b.create<GatherOp>(NamedTensorType::get(getTensorType(documents).getElementType(), dims),
-                              whole, positions, keys);
+    return math.create<GatherOp>(
+        NamedTensorType::get(getTensorType(documents).getElementType(), dims), whole, positions,
+        keys);
   }
   Value maskByDistance(Value scores) {
     Value keys = toKeys(getPositions(op.getKey().getType()));
-    Value before = b.sub(getQueryPositions(), keys); // distance of a key before its query
+    Value before = math.sub(getQueryPositions(), keys); // distance of a key before its query
     if (op.getCausal())
-      scores = hide(scores, b.compare(ComparePredicate::GE, before, b.constant(0, before)));
+      scores = hide(scores, math.compare(ComparePredicate::GE, before, math.constant(0, before)));
     if (std::optional<int64_t> window = op.getWindow()) {
       auto size = static_cast<double>(*window);
-      scores = hide(scores, b.compare(ComparePredicate::LT, before, b.constant(size, before)));
-      scores = hide(scores, b.compare(ComparePredicate::GT, before, b.constant(-size, before)));
+      scores =
+          hide(scores, math.compare(ComparePredicate::LT, before, math.constant(size, before)));
+      scores =
+          hide(scores, math.compare(ComparePredicate::GT, before, math.constant(-size, before)));
     }
     return scores;
   }
   /// `scores` where `isVisible`, else minus infinity.
   Value hide(Value scores, Value isVisible) {
-    Value hidden = b.constant(-std::numeric_limits<double>::infinity(), scores);
-    return b.select(isVisible, scores, hidden);
+    Value hidden = math.constant(-std::numeric_limits<double>::infinity(), scores);
+    return math.select(isVisible, scores, hidden);
   }
 
   AttentionOp op;
-  TensorBuilder b;
+  TensorBuilder math;
   NamedTensorType rows; ///< queries without `head`
   Type element;         ///< of scores and sums
 };

@@ -20,30 +20,31 @@ NamedTensorType dropDim(NamedTensorType type, StringAttr along) {
 }
 
 /// Products with the gathered elements of the table.
-Value contractGathered(GroupedContractOp op, TensorBuilder &b) {
+Value contractGathered(GroupedContractOp op, TensorBuilder &math) {
   NamedTensorType table = op.getRhs().getType();
   NamedTensorType rows = joinTypes(dropDim(table, op.getAlongAttr()), op.getIndices().getType());
-  Value gathered = b.create<GatherOp>(rows, op.getRhs(), op.getIndices(), op.getAlongAttr());
-  return b.create<ContractOp>(op.getResult().getType(), op.getLhs(), gathered);
+  Value gathered = math.create<GatherOp>(rows, op.getRhs(), op.getIndices(), op.getAlongAttr());
+  return math.create<ContractOp>(op.getResult().getType(), op.getLhs(), gathered);
 }
 
 /// Products of rows, added at the indices.
-Value scatterProducts(GroupedContractOp op, TensorBuilder &b) {
+Value scatterProducts(GroupedContractOp op, TensorBuilder &math) {
   NamedTensorType lhs = op.getLhs().getType(), rhs = op.getRhs().getType();
   NamedTensorType products =
       joinTypes(lhs, rhs).withElementType(op.getResult().getType().getElementType());
-  Value updates = b.create<ContractOp>(products, op.getLhs(), op.getRhs());
-  return b.create<ScatterOp>(op.getResult().getType(), updates, op.getIndices(), op.getAlongAttr());
+  Value updates = math.create<ContractOp>(products, op.getLhs(), op.getRhs());
+  return math.create<ScatterOp>(op.getResult().getType(), updates, op.getIndices(),
+                                op.getAlongAttr());
 }
 
 struct GroupedContractDefinition
     : DecomposableOpInterface::ExternalModel<GroupedContractDefinition, GroupedContractOp> {
   SmallVector<Value> decompose(Operation *op, OpBuilder &builder) const {
     auto grouped = cast<GroupedContractOp>(op);
-    TensorBuilder b(builder, op->getLoc());
-    Value result = grouped.getTable() == grouped.getRhs() ? contractGathered(grouped, b)
-                                                          : scatterProducts(grouped, b);
-    return {grouped.getInto() ? b.add(grouped.getInto(), result) : result};
+    TensorBuilder math(builder, op->getLoc());
+    Value result = grouped.getTable() == grouped.getRhs() ? contractGathered(grouped, math)
+                                                          : scatterProducts(grouped, math);
+    return {grouped.getInto() ? math.add(grouped.getInto(), result) : result};
   }
 };
 

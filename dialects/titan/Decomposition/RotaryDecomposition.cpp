@@ -16,26 +16,26 @@ namespace {
 class Rotation {
 public:
   Rotation(RotaryOp op, OpBuilder &builder)
-      : op(op), b(builder, op.getLoc()), type(op.getInput().getType()),
+      : op(op), math(builder, op.getLoc()), type(op.getInput().getType()),
         size(type.getDims()[type.findDimIndex(op.getDimAttr())].getSize()),
         pair(getDerivedDim(".pair", size / 2)), two(getDerivedDim(".two", 2)),
         one(getDerivedDim(".one", 1)) {}
 
   Value build() {
     Type element = getAccumulationType(type.getElementType());
-    Value input = b.cast(op.getInput(), element);
-    Value pairs = b.create<SplitOp>(getSplitType(element, two), input, op.getDimAttr());
+    Value input = math.cast(op.getInput(), element);
+    Value pairs = math.create<SplitOp>(getSplitType(element, two), input, op.getDimAttr());
     Value x = slice(pairs, 0), y = slice(pairs, 1), angles = getAngles();
-    Value c = b.cast(b.create<CosOp>(angles), element);
-    Value s = b.cast(b.create<SinOp>(angles), element);
+    Value c = math.cast(math.create<CosOp>(angles), element);
+    Value s = math.cast(math.create<SinOp>(angles), element);
     if (op.getInverse())
-      s = b.neg(s);
+      s = math.neg(s);
     // One statement each: C++ does not fix the evaluation order of arguments.
-    Value xc = b.mul(x, c), ys = b.mul(y, s), xs = b.mul(x, s), yc = b.mul(y, c);
-    Value first = pad(b.sub(xc, ys), 0), second = pad(b.add(xs, yc), 1);
-    Value whole =
-        b.create<MergeOp>(type.withElementType(element), b.add(first, second), op.getDimAttr());
-    return b.cast(whole, type.getElementType());
+    Value xc = math.mul(x, c), ys = math.mul(y, s), xs = math.mul(x, s), yc = math.mul(y, c);
+    Value first = pad(math.sub(xc, ys), 0), second = pad(math.add(xs, yc), 1);
+    Value whole = math.create<MergeOp>(type.withElementType(element), math.add(first, second),
+                                       op.getDimAttr());
+    return math.cast(whole, type.getElementType());
   }
 
 private:
@@ -60,17 +60,17 @@ private:
   }
 
   Value slice(Value pairs, int64_t index) {
-    return b.create<SliceOp>(getSplitType(getTensorType(pairs).getElementType(), one), pairs,
-                             two.getName().getValue(), index);
+    return math.create<SliceOp>(getSplitType(getTensorType(pairs).getElementType(), one), pairs,
+                                two.getName().getValue(), index);
   }
   Value pad(Value half, int64_t index) {
-    return b.create<PadOp>(getSplitType(getTensorType(half).getElementType(), two), half,
-                           two.getName().getValue(), index);
+    return math.create<PadOp>(getSplitType(getTensorType(half).getElementType(), two), half,
+                              two.getName().getValue(), index);
   }
 
   Value getIndices(DimAttr dim) {
     Type integer = IntegerType::get(op.getContext(), 64);
-    return b.create<IotaOp>(NamedTensorType::get(integer, dim));
+    return math.create<IotaOp>(NamedTensorType::get(integer, dim));
   }
 
   /// Radians by position and pair. In f64, because a position times an angle in f32 has an error of
@@ -79,8 +79,8 @@ private:
     Type f64 = Float64Type::get(op.getContext());
     Value position = getIndices(type.getDims()[type.findDimIndex(op.getAlongAttr())]);
     if (op.getStart())
-      position = b.add(position, op.getStart());
-    return b.mul(b.cast(position, f64), getFrequencies(f64));
+      position = math.add(position, op.getStart());
+    return math.mul(math.cast(position, f64), getFrequencies(f64));
   }
 
   Value getFrequencies(Type f64) {
@@ -88,20 +88,20 @@ private:
     if (op.getTheta()) {
       double slope =
           -std::log(op.getTheta()->convertToDouble()) / static_cast<double>(pair.getSize());
-      Value exponent = b.scale(b.cast(index, f64), slope);
-      return b.create<ExpOp>(exponent);
+      Value exponent = math.scale(math.cast(index, f64), slope);
+      return math.create<ExpOp>(exponent);
     }
-    Value frequencies = b.zeros(NamedTensorType::get(f64, pair));
+    Value frequencies = math.zeros(NamedTensorType::get(f64, pair));
     for (auto [i, frequency] : llvm::enumerate(*op.getFrequencies())) {
       Value isHere =
-          b.compare(ComparePredicate::EQ, index, b.constant(static_cast<double>(i), index));
-      frequencies = b.select(isHere, b.constant(frequency, frequencies), frequencies);
+          math.compare(ComparePredicate::EQ, index, math.constant(static_cast<double>(i), index));
+      frequencies = math.select(isHere, math.constant(frequency, frequencies), frequencies);
     }
     return frequencies;
   }
 
   RotaryOp op;
-  TensorBuilder b;
+  TensorBuilder math;
   NamedTensorType type;
   int64_t size;           ///< of the rotated dimension
   DimAttr pair, two, one; ///< the pairs, the two elements of a pair, one of them

@@ -47,8 +47,9 @@ struct Contraction {
   int64_t size(Kind kind) const { return axes[static_cast<int>(kind)].size; }
 };
 
-/// The contraction with each dimension of `space` as one of a batched matrix product. `strides` are
-/// those of lhs, rhs and result; the lists say which dimensions each of these has.
+/// Assigns each dimension of `space` to the batch, rows, columns or sum of a batched matrix
+/// product. `strides` are those of lhs, rhs and result; the lists say which dimensions each of
+/// these has.
 Contraction classify(const IndexSpace &space, const std::vector<int64_t> (&strides)[3],
                      ArrayRef<bool> inLhs, ArrayRef<bool> inRhs, ArrayRef<bool> inResult) {
   Contraction c;
@@ -105,8 +106,8 @@ void runContraction(const Contraction &c, const HostTensor &lhs, const HostTenso
   }
 }
 
-/// For each dimension of `space`, whether the tensor has it. Compares names, because strides of 0
-/// do not tell: a dimension of size 1 also has stride 0.
+/// For each dimension of `space`, whether the tensor has it. Compares names, because a dimension
+/// of size 1 also has stride 0.
 SmallVector<bool> getPresence(const IndexSpace &space, Value value, const HostTensor &tensor,
                               const RankShards &shards) {
   SmallVector<bool> present(space.getRank(), false);

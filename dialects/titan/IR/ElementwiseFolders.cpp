@@ -64,8 +64,8 @@ static Value ifTyped(Value value, Value result) {
 using FloatFormula = llvm::function_ref<APFloat(APFloat, APFloat)>;
 using IntegerFormula = llvm::function_ref<std::optional<int64_t>(int64_t, int64_t)>;
 
-/// The formula over two constants; null if an operand is no constant, or if the result would not be
-/// exact or is NaN.
+/// The formula over two constants. Null if an operand is no constant, the element type is bf16 or
+/// i1, or the result is NaN or undefined.
 static Attribute foldConstants(Type element, Attribute lhs, Attribute rhs, FloatFormula onFloats,
                                IntegerFormula onIntegers) {
   if (!lhs || !rhs || element.isInteger(1))

@@ -13,8 +13,8 @@ using LinearSets = std::vector<std::vector<unsigned>>;
 
 namespace {
 
-/// The sets of operands in which `Op` is jointly linear: `{{0, 1}}` for x + y, `{{0}, {1}}` for x *
-/// y.
+/// The sets of operands in which `Op` is jointly linear: `{{0, 1}}` for a sum, `{{0}, {1}}` for a
+/// product.
 template <typename Op> LinearSets getLinearSets(Op op) {
   return {};
 }

@@ -22,9 +22,9 @@ llvm::SmallVector<mlir::func::FuncOp> getTrainPrograms(mlir::ModuleOp module);
 /// The name of a scalar argument of programs of generation: the position of a chunk's first row.
 inline constexpr llvm::StringLiteral kPositionScalar = "position";
 
-/// The program that computes one position of each of several texts. Each text has one slot in its
-/// caches. The second program copies the caches of one text to a slot. The name of the dimension of
-/// slots is in no axis rules, so that no axis shards it.
+/// The program that computes one position of each of several texts. Each text has one slot in the
+/// program's caches. The second program copies the caches of one text to a slot. The name of the
+/// dimension of slots is in no axis rules, so that no axis shards it.
 inline constexpr llvm::StringLiteral kBatchProgram = "decode_batch";
 inline constexpr llvm::StringLiteral kAdmitProgram = "admit";
 inline constexpr llvm::StringLiteral kSlotDim = "batch.slots";

@@ -214,8 +214,8 @@ static void hoist(Operation *op, Block &block) {
   op->moveBefore(outermost);
 }
 
-/// Splits the step as the attribute requests: `titan.accumulate = {dim = "batch", microbatches =
-/// 4}`. Removes the attribute.
+/// Splits the step as `titan.accumulate` requests, for example
+/// `{dim = "batch", microbatches = 4}`, and removes the attribute.
 static LogicalResult accumulate(func::FuncOp function) {
   auto settings = function->getAttrOfType<DictionaryAttr>(attr::kAccumulate);
   if (!settings)

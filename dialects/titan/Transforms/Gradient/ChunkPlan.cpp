@@ -39,7 +39,7 @@ int64_t ChunkPlanner::getBytes(Value value) const {
 }
 
 /// Whether chunks may slice `dim`. Dimensions of parameters stay whole; dimensions that axes shard
-/// or microbatches slice are small already.
+/// or microbatches slice are divided already.
 bool ChunkPlanner::mayChunk(DimAttr dim, StringAttr batch) {
   auto isParameters = [&](BlockArgument argument) {
     return function.getArgAttr(argument.getArgNumber(), attr::kParam) &&

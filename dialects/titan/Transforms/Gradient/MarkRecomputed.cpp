@@ -1,7 +1,7 @@
 // The pass --titan-mark-recomputed: marks the operations that the backward pass recomputes.
 //
 // The pass translates its options, a recomputation policy, into marks on operations. If only some
-// layers of a variant are recomputed, the variant becomes two. Later passes see the marks only.
+// layers of a variant are recomputed, the variant becomes two. Later passes read only the marks.
 
 #include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"

@@ -67,8 +67,9 @@ private:
   llvm::SmallVector<mlir::Value> apply(mlir::OpBuilder &builder, mlir::Location loc,
                                        const Operands &operands) const;
 
-  mutable mlir::func::FuncOp function;  ///< mutable because accessors of operations are not const
-  unsigned parameter = 0, gradient = 0; ///< numbers of arguments, as the next ones
+  mutable mlir::func::FuncOp function; ///< mutable because accessors of operations are not const
+  /// The numbers of these arguments.
+  unsigned parameter = 0, gradient = 0;
   std::optional<unsigned> lr, step;
   llvm::SmallVector<State> states;
   /// The indices of the results that replace the parameter and the states.

@@ -61,7 +61,8 @@ void Planner::assignStacks(RepeatOp repeat, SmallVectorImpl<Attribute> &results)
     }
 }
 
-/// The initial value of an iteration argument prefers its allocation, unless it has other uses.
+/// The initial value of an iteration argument prefers the argument's allocation, unless the value
+/// has other uses.
 void Planner::preferInit(OpResult result, AllocRefAttr ref) {
   auto repeat = dyn_cast<RepeatOp>(result.getOwner());
   if (!repeat || result.getResultNumber() >= repeat.getNumIterArgs())
