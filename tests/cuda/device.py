@@ -28,7 +28,7 @@ TIMED, UNTIMED = 20, 5  # steps, and the warm-up steps among them
 
 
 def emit(source: Path, train: str, dtype: str, folder: Path, target: str) -> None:
-    """A project whose libraries are in the folder that all projects share."""
+    """Emits the project `folder` and moves its libraries to `lib`, the folder that all projects share."""
     call([TITANC, "build", source, "--train", train, "--target", target, "--emit=project",
           "-o", folder, *precision(dtype)])
     shared = folder.parents[1] / "lib"
@@ -39,6 +39,7 @@ def emit(source: Path, train: str, dtype: str, folder: Path, target: str) -> Non
 
 
 def pack(folder: Path, target: str) -> None:
+    """Writes all projects, their list (`projects.txt`), the text, the seed and run.sh to `folder`."""
     require_titanc()
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "projects").mkdir(parents=True)
@@ -60,7 +61,8 @@ def pack(folder: Path, target: str) -> None:
 
 
 def judge(results: Path) -> None:
-    """Each result replaces the single-process run that parity/run.py would start."""
+    """Compares each result with PyTorch, as parity/run.py does with its own single-process runs, and prints the
+    measured rates."""
     text = write_text(OUT / "text.txt", TEXT_BYTES)
     report = Report()
     for case in PARITY:

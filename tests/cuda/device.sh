@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # run.sh RESULTS
 #
-# Builds the projects that device.py packed beside this script, and runs each once. A run's output lies in
+# Builds the projects that device.py packed beside this script, and runs each once. The output of a run is in
 # RESULTS/NAME; failed projects are named at the end. A failure does not stop the other projects.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 results=$(mkdir -p "$1" && cd "$1" && pwd)
 site=$(python3 -c 'import os, torch; print(os.path.dirname(os.path.dirname(torch.__file__)))') ||
   { echo "run.sh: python3 finds no torch, whose libraries the programs want" >&2; exit 1; }
-places=("$site/torch/lib" "$site/nvidia/cu13/lib" "$site/nvidia/nccl/lib")
+library_folders=("$site/torch/lib" "$site/nvidia/cu13/lib" "$site/nvidia/nccl/lib")
 defines=()
-for i in "${!places[@]}"; do defines+=("-DTITAN_LIBRARIES_$i=${places[$i]}"); done
+for i in "${!library_folders[@]}"; do defines+=("-DTITAN_LIBRARIES_$i=${library_folders[$i]}"); done
 
 failed=()
 while read -r name program steps; do

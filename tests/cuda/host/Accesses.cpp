@@ -16,12 +16,12 @@ namespace cuda_host {
 
 namespace {
 
-constexpr uint16_t kSeveral = 0xffff;
+constexpr uint16_t kSeveral = 0xffff; // the reader, if several threads read in one interval
 
-/// The last accesses to the bytes that start at this address.
+/// The last accesses to the element that starts at this address.
 struct Trace {
-  uint32_t write = 0, read = 0; // intervals
-  uint16_t writer = 0, reader = 0;
+  uint32_t write = 0, read = 0;    // their intervals; 0: none yet
+  uint16_t writer = 0, reader = 0; // indices of threads
 };
 
 Trace *makeTraces(size_t count) {
@@ -33,18 +33,20 @@ size_t distance(const void *from, const void *to) {
   return static_cast<size_t>(static_cast<const char *>(to) - static_cast<const char *>(from));
 }
 
-/// By another thread, without a barrier in between.
-bool meets(uint32_t interval, uint16_t thread) {
+/// Whether no barrier separates the running thread from an access by `thread` in `interval`.
+bool isUnordered(uint32_t interval, uint16_t thread) {
   return (interval >= running.launchBegan && interval < running.blockBegan) ||
          (interval == running.interval && thread != running.thread);
 }
 
-void follow(Trace &trace, bool writes, const char *where) {
-  if (meets(trace.write, trace.writer))
+/// Ends the program if an access of the running thread races with an earlier one; records the
+/// access.
+void recordAccess(Trace &trace, bool writes, const char *where) {
+  if (isUnordered(trace.write, trace.writer))
     fail("a thread %s %s memory that thread %u writes, without a barrier between them",
          writes ? "writes" : "reads", where, unsigned{trace.writer});
   if (writes) {
-    if (meets(trace.read, trace.reader))
+    if (isUnordered(trace.read, trace.reader))
       fail("a thread writes %s memory that thread %u reads, without a barrier between them", where,
            unsigned{trace.reader});
     trace.write = running.interval;
@@ -69,7 +71,7 @@ void touchDevice(void *address, size_t bytes, bool writes) {
     for (size_t i = 0; i < bytes; ++i)
       if (states[i] != State::Written)
         checkRead(address, bytes, "a thread");
-  follow(traces[at], writes, "the device's");
+  recordAccess(traces[at], writes, "the device's");
   if (writes)
     markWritten(address, bytes);
 }
@@ -84,7 +86,7 @@ void touchShared(void *address, bool writes) {
     trace.read = 0;
   if (!writes && trace.write == 0)
     fail("a thread reads shared memory that its block has not written");
-  follow(trace, writes, "shared");
+  recordAccess(trace, writes, "shared");
 }
 
 void touch(void *address, size_t bytes, bool writes) {

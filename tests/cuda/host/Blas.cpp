@@ -1,3 +1,5 @@
+// Matrix products of cuBLAS on the CPU, for tests (README.md): queued on a stream, with checks of
+// every operand's memory.
 #include "Capture.h"
 #include "Memory.h"
 #include "Streams.h"
@@ -16,7 +18,8 @@ namespace cuda_host {
 
 namespace {
 
-/// One operand of a batch of products: columns of `rows` elements, `ld` apart.
+/// One operand of a batch of products, column-major: columns are `ld` elements apart, matrices
+/// `stride`.
 template <typename T> struct Matrices {
   T *data;
   int64_t rows, columns, ld, stride;
@@ -31,6 +34,7 @@ template <typename T> void checkOperand(const Matrices<T> &m, int64_t batch) {
       checkRead(m.column(b, j), m.rows * sizeof(T), "a product");
 }
 
+/// c = op(a) op(b) + beta c, with sums in double. If beta is 0, c is not read.
 template <typename T, typename To>
 void multiply(bool transposeA, bool transposeB, int64_t k, const Matrices<const T> &a,
               const Matrices<const T> &b, double beta, const Matrices<To> &c, int64_t batch) {
@@ -54,11 +58,12 @@ void multiply(bool transposeA, bool transposeB, int64_t k, const Matrices<const 
     }
 }
 
+/// Checks the arguments as cuBLAS does and queues the product.
 template <typename T, typename To>
-cublasStatus_t product(cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb, int64_t m,
-                       int64_t n, int64_t k, double alpha, const T *a, int64_t lda, int64_t sa,
-                       const T *b, int64_t ldb, int64_t sb, double beta, To *c, int64_t ldc,
-                       int64_t sc, int64_t batch) {
+cublasStatus_t queueProduct(cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb,
+                            int64_t m, int64_t n, int64_t k, double alpha, const T *a, int64_t lda,
+                            int64_t sa, const T *b, int64_t ldb, int64_t sb, double beta, To *c,
+                            int64_t ldc, int64_t sc, int64_t batch) {
   const bool transposeA = ta == CUBLAS_OP_T, transposeB = tb == CUBLAS_OP_T;
   const Matrices<const T> left{a, transposeA ? k : m, transposeA ? m : k, lda, sa};
   const Matrices<const T> right{b, transposeB ? n : k, transposeB ? k : n, ldb, sb};
@@ -111,8 +116,8 @@ cublasStatus_t cublasSgemmStridedBatched_64(cublasHandle_t handle, cublasOperati
                                             long long sa, const float *b, int64_t ldb, long long sb,
                                             const float *beta, float *c, int64_t ldc, long long sc,
                                             int64_t batch) {
-  return cuda_host::product(handle, ta, tb, m, n, k, *alpha, a, lda, sa, b, ldb, sb, *beta, c, ldc,
-                            sc, batch);
+  return cuda_host::queueProduct(handle, ta, tb, m, n, k, *alpha, a, lda, sa, b, ldb, sb, *beta, c,
+                                 ldc, sc, batch);
 }
 
 cublasStatus_t cublasDgemmStridedBatched_64(cublasHandle_t handle, cublasOperation_t ta,
@@ -121,8 +126,8 @@ cublasStatus_t cublasDgemmStridedBatched_64(cublasHandle_t handle, cublasOperati
                                             long long sa, const double *b, int64_t ldb,
                                             long long sb, const double *beta, double *c,
                                             int64_t ldc, long long sc, int64_t batch) {
-  return cuda_host::product(handle, ta, tb, m, n, k, *alpha, a, lda, sa, b, ldb, sb, *beta, c, ldc,
-                            sc, batch);
+  return cuda_host::queueProduct(handle, ta, tb, m, n, k, *alpha, a, lda, sa, b, ldb, sb, *beta, c,
+                                 ldc, sc, batch);
 }
 
 cublasStatus_t cublasGemmStridedBatchedEx_64(cublasHandle_t handle, cublasOperation_t ta,
@@ -136,9 +141,10 @@ cublasStatus_t cublasGemmStridedBatchedEx_64(cublasHandle_t handle, cublasOperat
   if (aType != CUDA_R_16BF || bType != CUDA_R_16BF)
     return CUBLAS_STATUS_INVALID_VALUE;
   auto multiply = [&](auto *to) {
-    return cuda_host::product(handle, ta, tb, m, n, k, *static_cast<const float *>(alpha),
-                              static_cast<const bf16 *>(a), lda, sa, static_cast<const bf16 *>(b),
-                              ldb, sb, *static_cast<const float *>(beta), to, ldc, sc, batch);
+    return cuda_host::queueProduct(handle, ta, tb, m, n, k, *static_cast<const float *>(alpha),
+                                   static_cast<const bf16 *>(a), lda, sa,
+                                   static_cast<const bf16 *>(b), ldb, sb,
+                                   *static_cast<const float *>(beta), to, ldc, sc, batch);
   };
   return cType == CUDA_R_16BF ? multiply(static_cast<bf16 *>(c))
                               : multiply(static_cast<float *>(c));

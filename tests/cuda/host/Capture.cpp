@@ -1,3 +1,4 @@
+// Stream capture and graphs of the emulated CUDA runtime.
 #include "Capture.h"
 #include "Memory.h"
 #include "Streams.h"
@@ -8,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-/// In capture order: work was captured after everything that it waits for.
+/// Captured work in the order of capture, in which work comes after all work that it waits for.
 struct CUgraph_st {
   std::vector<std::function<void()>> work;
 };
@@ -23,7 +24,7 @@ struct Branch {
 };
 
 struct Capture {
-  cudaStream_t first;
+  cudaStream_t first; // the stream on which the capture began
   std::map<cudaStream_t, Branch> branches;
   CUgraph_st graph;
   bool isLost = false;

@@ -16,9 +16,9 @@ Program emittedProgram(const int64_t *degree) asm("emittedProgram");
 namespace {
 
 using Run = void (*)(Context &);
-constexpr size_t most = 16; // functions of a program
-Run functions[most];
-cudaGraphExec_t graphs[most];
+constexpr size_t kMostFunctions = 16; // of a program
+Run functions[kMostFunctions];
+cudaGraphExec_t graphs[kMostFunctions];
 
 void check(cudaError_t status) {
   if (status != cudaSuccess)
@@ -44,7 +44,8 @@ template <size_t i> void launch(Context &ctx) {
   check(cudaGraphLaunch(graphs[i], static_cast<cudaStream_t>(ctx.stream)));
 }
 
-template <size_t... i> constexpr std::array<Run, most> makeLaunches(std::index_sequence<i...>) {
+template <size_t... i>
+constexpr std::array<Run, kMostFunctions> makeLaunches(std::index_sequence<i...>) {
   return {launch<i>...};
 }
 
@@ -52,9 +53,10 @@ template <size_t... i> constexpr std::array<Run, most> makeLaunches(std::index_s
 
 Program program(const int64_t *degree) {
   Program result = emittedProgram(degree);
-  if (result.functions.size() > most)
+  if (result.functions.size() > kMostFunctions)
     throw Fault("the program has more functions than this interposer");
-  constexpr std::array<Run, most> launched = makeLaunches(std::make_index_sequence<most>());
+  constexpr std::array<Run, kMostFunctions> launched =
+      makeLaunches(std::make_index_sequence<kMostFunctions>());
   for (size_t i = 0; i < result.functions.size(); ++i) {
     functions[i] = result.functions.at(i).run;
     result.functions[i].run = launched[i];

@@ -1,7 +1,8 @@
 // Compares attention on the device with the CPU, forward and backward, for various shapes: lengths
 // that no warp divides, groups, windows, caps, documents, a slice of the queries, several memory
-// layouts of heads. Each shape in bf16 must use LibTorch's flash attention exactly if it supports
-// the shape, within the memory that base/kernels/FlashWorkspace.h allows.
+// layouts of heads. In bf16, a shape must use LibTorch's flash attention if and only if LibTorch
+// supports the shape; flash attention must not allocate more than base/kernels/FlashWorkspace.h
+// says.
 #include "TorchUse.h"
 
 #include "device/Device.h"
@@ -24,10 +25,10 @@ using namespace titan::rt;
 
 namespace {
 
-/// Elements between the first and the last one of each tensor.
-struct Tensors {
+/// The extent in memory of each tensor: elements from the first to the last one, with gaps.
+struct Extents {
   int64_t q, k, v, out, lse;
-  explicit Tensors(const AttentionShape &shape) {
+  explicit Extents(const AttentionShape &shape) {
     const AttentionShape s = withStrides(shape);
     auto getExtent = [&](const AttentionStrides &at, int64_t positions, int64_t group,
                          int64_t elements) {
@@ -63,6 +64,7 @@ private:
   std::byte *memory;
 };
 
+/// The norm of the difference, relative to the norm of `want`.
 template <typename T> double distance(const std::vector<T> &got, const std::vector<T> &want) {
   double difference = 0, norm = 1e-6;
   for (size_t i = 0; i < got.size(); ++i) {
@@ -77,23 +79,25 @@ template <typename T> double distance(const std::vector<T> &got, const std::vect
 
 constexpr int64_t kMostPositions = 75;
 
+/// The most bytes that LibTorch's tensors had at once since the last call.
 int64_t takeMostBytes() {
   return std::exchange(cuda_host::torchUse.mostBytes, cuda_host::torchUse.bytes);
 }
 
+/// Operands, results and gradients of attention with elements E.
 template <typename E> struct Values {
   using T = Accumulated<E>;
   std::vector<E> q, k, v, cotangent, out, dq, dk, dv;
   std::vector<T> lseCotangent, lse; // no cotangent: empty
 
-  Values(const Tensors &n, bool hasLseCotangent)
+  Values(const Extents &n, bool hasLseCotangent)
       : q(randomValues<E>("q", n.q)), k(randomValues<E>("k", n.k)), v(randomValues<E>("v", n.v)),
         cotangent(randomValues<E>("cotangent", n.out)), out(n.out, before()), dq(n.q, before()),
         dk(n.k, before()), dv(n.v, before()),
         lseCotangent(hasLseCotangent ? randomValues<T>("through", n.lse) : std::vector<T>()),
         lse(n.lse) {}
 
-  /// What memory holds that a pass must overwrite.
+  /// The content of results before a pass, which must overwrite it.
   static E before() { return E(7.0f); }
 
   void onProcessor(AttentionShape s) {
@@ -119,16 +123,19 @@ template <typename E> struct Values {
     s.documents = s.documents ? static_cast<int64_t *>(documents) : nullptr;
     OnDevice<int64_t> start(device, std::vector<int64_t>{s.start ? *s.start : 0});
     s.start = s.start ? static_cast<int64_t *>(start) : nullptr;
-    OnDevice<E> dQ(device, q), dK(device, k), dV(device, v), dOut(device, out),
-        dCotangent(device, cotangent), gQ(device, dq), gK(device, dk), gV(device, dv);
-    OnDevice<T> dLseCotangent(device, lseCotangent), dLse(device, lse);
-    attention(ctx, dQ, dK, dV, dOut, dLse, s);
+    OnDevice<E> deviceQ(device, q), deviceK(device, k), deviceV(device, v), deviceOut(device, out),
+        deviceCotangent(device, cotangent), deviceDq(device, dq), deviceDk(device, dk),
+        deviceDv(device, dv);
+    OnDevice<T> deviceLseCotangent(device, lseCotangent), deviceLse(device, lse);
+    attention(ctx, deviceQ, deviceK, deviceV, deviceOut, deviceLse, s);
     inForward = takeMostBytes();
-    const T *ofLse = lseCotangent.empty() ? nullptr : static_cast<T *>(dLseCotangent);
-    attentionGrad(ctx, dCotangent, dQ, dK, dV, dOut, dLse, ofLse, gQ, gK, gV, s);
+    const T *lseCotangentOrNull =
+        lseCotangent.empty() ? nullptr : static_cast<T *>(deviceLseCotangent);
+    attentionGrad(ctx, deviceCotangent, deviceQ, deviceK, deviceV, deviceOut, deviceLse,
+                  lseCotangentOrNull, deviceDq, deviceDk, deviceDv, s);
     inBackward = takeMostBytes();
-    out = dOut.fetch(), lse = dLse.fetch();
-    dq = gQ.fetch(), dk = gK.fetch(), dv = gV.fetch();
+    out = deviceOut.fetch(), lse = deviceLse.fetch();
+    dq = deviceDq.fetch(), dk = deviceDk.fetch(), dv = deviceDv.fetch();
   }
 
   int64_t inForward = 0, inBackward = 0; // bytes that LibTorch allocated
@@ -146,7 +153,7 @@ void expect(bool isTrue, const std::string &what) {
 template <typename E>
 Values<E> check(Device &device, const char *type, const AttentionShape &s, double bound,
                 bool hasLseCotangent = true) {
-  const Tensors n(s);
+  const Extents n(s);
   Values<E> got(n, hasLseCotangent), want(n, hasLseCotangent);
   got.onDevice(device, s);
   want.onProcessor(s);
@@ -164,7 +171,7 @@ Values<E> check(Device &device, const char *type, const AttentionShape &s, doubl
   return got;
 }
 
-/// Equal numbers on every machine.
+/// A number from `from` to `to`; the sequence is the same on every machine.
 int64_t draw(int64_t from, int64_t to) {
   static uint64_t state = 1;
   state = state * 6364136223846793005u + 1442695040888963407u;
@@ -215,12 +222,12 @@ AttentionStrides headFirst(int64_t positions, int64_t kvHeads, int64_t group, in
 
 struct FlashCase {
   std::string name;
-  bool isFlash;
+  bool isFlash; // LibTorch's flash attention must compute it
   AttentionShape shape;
   bool hasLseCotangent = false;
 };
 
-/// Shapes on both sides of what flash attention supports.
+/// Shapes that LibTorch's flash attention supports, and shapes that it does not.
 std::vector<FlashCase> makeFlashCases(const int64_t *documents, const int64_t *start) {
   AttentionShape usual{.outer = 2,
                        .queries = 40,
@@ -292,7 +299,8 @@ std::vector<FlashCase> makeFlashCases(const int64_t *documents, const int64_t *s
   return cases;
 }
 
-/// The number of bounds of memory that allocations reached.
+/// Checks which kernels compute the case, and the memory that LibTorch allocates. True if the
+/// forward pass allocates as much as FlashWorkspace.h allows.
 int checkFlash(Device &device, const FlashCase &one) {
   const AttentionShape &s = one.shape;
   cuda_host::torchUse.forward = cuda_host::torchUse.backward = 0;
@@ -333,14 +341,14 @@ int main() {
   }
   const int64_t start = 17;
   const std::vector<FlashCase> cases = makeFlashCases(documents.data(), &start);
-  int flash = 0, tight = 0;
+  int flash = 0, atBound = 0;
   for (const FlashCase &one : cases) {
     flash += one.isFlash;
-    tight += checkFlash(*device, one);
+    atBound += checkFlash(*device, one);
   }
-  expect(flash >= 25 && tight >= 20, "too few shapes use flash attention, or all of its memory");
+  expect(flash >= 25 && atBound >= 20, "too few shapes use flash attention, or all of its memory");
   std::printf("%d shapes, %zu more of which %d by flash attention (%d with its largest memory), %d "
               "deviations\n",
-              kCases, cases.size(), flash, tight, failures);
+              kCases, cases.size(), flash, atBound, failures);
   return failures ? 1 : 0;
 }

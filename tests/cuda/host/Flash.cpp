@@ -146,24 +146,25 @@ void computeForward(const Problem &p, const View &out, const View &lse) {
 void computeBackward(const Problem &p, const View &cotangent, const View &out, const View &lse,
                      const View &dq, const View &dk, const View &dv) {
   const int64_t head = p.head(), elements = p.batch() * p.keys() * p.keyHeads() * head;
-  std::vector<double> ofKeys(elements), ofValues(elements);
+  std::vector<double> sumsOfDk(elements), sumsOfDv(elements);
   auto offset = [&](int64_t b, int64_t j, int64_t h) {
     return ((b * p.keys() + j) * p.keyHeads() + h) * head;
   };
   forEachQuery(p, [&](int64_t b, int64_t h, int64_t i) {
     const bf16 *q = readRow(p.q, b, i, h), *c = readRow(cotangent, b, i, h);
-    const double mean = dot(c, readRow(out, b, i, h), head);
+    const double delta =
+        dot(c, readRow(out, b, i, h), head); // as the FlashAttention papers call it
     checkRead(lseAt(lse, b, h, i), sizeof(float), "flash attention");
     std::vector<double> sum(head);
     for (int64_t j = p.firstKey(i); j < p.endOfKeys(i); ++j) {
       const bf16 *k = readRow(p.k, b, j, p.keyHead(h)), *v = readRow(p.v, b, j, p.keyHead(h));
       const double probability = std::exp(p.scale * dot(q, k, head) - *lseAt(lse, b, h, i));
-      const double slope = p.scale * probability * (dot(c, v, head) - mean);
+      const double scoreCotangent = p.scale * probability * (dot(c, v, head) - delta);
       const int64_t at = offset(b, j, p.keyHead(h));
       for (int64_t d = 0; d < head; ++d) {
-        sum[d] += slope * double(k[d]);
-        ofKeys[at + d] += slope * double(q[d]);
-        ofValues[at + d] += probability * double(c[d]);
+        sum[d] += scoreCotangent * double(k[d]);
+        sumsOfDk[at + d] += scoreCotangent * double(q[d]);
+        sumsOfDv[at + d] += probability * double(c[d]);
       }
     }
     writeRow(dq, b, i, h, sum.data());
@@ -171,18 +172,19 @@ void computeBackward(const Problem &p, const View &cotangent, const View &out, c
   for (int64_t b = 0; b < p.batch(); ++b)
     for (int64_t j = 0; j < p.keys(); ++j)
       for (int64_t h = 0; h < p.keyHeads(); ++h) {
-        writeRow(dk, b, j, h, &ofKeys[offset(b, j, h)]);
-        writeRow(dv, b, j, h, &ofValues[offset(b, j, h)]);
+        writeRow(dk, b, j, h, &sumsOfDk[offset(b, j, h)]);
+        writeRow(dv, b, j, h, &sumsOfDv[offset(b, j, h)]);
       }
 }
 
-/// The part of the device that is busy, on average, while `blocks` run.
+/// The fraction of the device that is busy, on average, while `blocks` run.
 double getOccupancy(int64_t blocks) {
   const double waves = double(blocks) / (2 * kMultiprocessors);
   return waves / std::ceil(waves);
 }
 
-/// Chunks into which the forward pass divides the keys.
+/// Chunks into which the forward pass divides the keys: num_splits_heuristic of flash_api.cpp, with
+/// its thresholds of occupancy.
 int64_t chooseSplits(const Problem &p) {
   const int64_t blocks = p.batch() * p.heads() * roundUp(p.queries(), 64) / 64;
   const int64_t keyBlock = p.head() <= 64 ? 256 : p.head() <= 128 ? 128 : 64;
@@ -244,9 +246,9 @@ std::tuple<Tensor, Tensor, Tensor> _flash_attention_backward(
   if (!globalContext().deterministicAlgorithms())
     fail("flash attention: the order of sums is open; replicas would differ");
   ++torchUse.backward;
-  const Tensor ownCotangent = cotangent.contiguous(), ownOut = out.contiguous();
-  requireOperand(ownCotangent, "the cotangent");
-  requireOperand(ownOut, "the result");
+  const Tensor contiguousCotangent = cotangent.contiguous(), contiguousOut = out.contiguous();
+  requireOperand(contiguousCotangent, "the cotangent");
+  requireOperand(contiguousOut, "the result");
   const int64_t rounded = roundUp(queries, 128), pairs = p.batch() * p.heads();
   Tensor dq = makeTensor(kBFloat16, q.sizes), dk = makeTensor(kBFloat16, k.sizes),
          dv = makeTensor(kBFloat16, v.sizes);
@@ -258,8 +260,8 @@ std::tuple<Tensor, Tensor, Tensor> _flash_attention_backward(
     keysOfHeads = makeTensor(kBFloat16, {p.batch(), keys, p.heads(), p.head()});
     valuesOfHeads = makeTensor(kBFloat16, {p.batch(), keys, p.heads(), p.head()});
   }
-  queueWork(currentStream, [p, cotangent = View(ownCotangent), out = View(ownOut), lse = View(lse),
-                            dq = View(dq), dk = View(dk), dv = View(dv)] {
+  queueWork(currentStream, [p, cotangent = View(contiguousCotangent), out = View(contiguousOut),
+                            lse = View(lse), dq = View(dq), dk = View(dk), dv = View(dv)] {
     computeBackward(p, cotangent, out, lse, dq, dk, dv);
   });
   return {dq, dk, dv};

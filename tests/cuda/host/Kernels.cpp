@@ -31,9 +31,11 @@ constexpr size_t kStackBytes = 128 * 1024, kMostThreads = 1024, kWarp = 32;
 constexpr size_t kMostArguments = 4096,
                  kMostShared = 48 * 1024; // bytes; the shared memory of every device
 
+/// What a thread waits for: its start, nothing (it can run), a barrier of its block, or a shuffle
+/// of its warp.
 enum class Wait { Start, Nothing, Barrier, Warp, Done };
 
-/// A stack for threads, in sequence.
+/// A stack on which threads run, one after the other.
 struct Fiber {
   jmp_buf state;
   bool begun = false;
@@ -42,14 +44,15 @@ struct Fiber {
 struct Thread {
   Wait wait = Wait::Start;
   int fiber = -1;
-  std::source_location where;                 // of the barrier
-  unsigned turn = 0;                          // the slot that it writes
-  std::array<std::array<char, 8>, 2> brought; // contributed to the warp
+  std::source_location where; // of the barrier
+  unsigned shuffles = 0;      // so far
+  // Its operands of the last two shuffles: a thread may be at the next one before others have read.
+  std::array<std::array<char, 8>, 2> shuffled;
 };
 
 std::set<const void *> loaded; // kernels loaded onto the device
 std::array<Fiber, kMostThreads> fibers;
-std::vector<int> idle;
+std::vector<int> idle; // fibers without a thread
 std::vector<Thread> threads;
 jmp_buf scheduler;
 const Kernel *kernel = nullptr;
@@ -74,7 +77,7 @@ void fiberMain() {
   }
 }
 
-void begin(size_t index) {
+void beginFiber(size_t index) {
   static ucontext_t context;
   getcontext(&context);
   context.uc_stack.ss_sp = running.stacks + index * kStackBytes;
@@ -103,7 +106,7 @@ void begin(size_t index) {
   }
   running.active = inKernel;
   if (!fibers[thread.fiber].begun)
-    begin(thread.fiber);
+    beginFiber(thread.fiber);
   _longjmp(fibers[thread.fiber].state, 1);
 }
 
@@ -236,11 +239,11 @@ void exchange(unsigned mask, void *value, size_t bytes, unsigned lane) {
   if (mask != ~0u)
     fail("shuffles of some lanes are not emulated");
   Thread &self = threads[running.thread];
-  const unsigned turn = self.turn++ % 2;
-  std::memcpy(self.brought[turn].data(), value, bytes);
+  const unsigned turn = self.shuffles++ % 2;
+  std::memcpy(self.shuffled[turn].data(), value, bytes);
   const size_t first = running.thread / kWarp * kWarp;
   suspend(Wait::Warp);
-  std::memcpy(value, threads[first + lane].brought[turn].data(), bytes);
+  std::memcpy(value, threads[first + lane].shuffled[turn].data(), bytes);
 }
 
 void fail(const char *format, ...) {

@@ -1,3 +1,4 @@
+// Allocation and protection of the emulated device's memory.
 #include "Memory.h"
 
 #include <algorithm>
@@ -25,7 +26,7 @@ void *reserve(size_t bytes, int protection) {
   return mapped;
 }
 
-/// All pages ever allocated.
+/// Sets the protection of all pages ever allocated.
 void protect(int protection) {
   static size_t end = 0;
   if (!blocks.empty())
@@ -33,6 +34,7 @@ void protect(int protection) {
   mprotect(deviceMemory.base, (end + kPage - 1) / kPage * kPage, protection);
 }
 
+/// Ends the program unless all bytes have at least the state `least`.
 void check(const void *at, size_t bytes, State least, const char *what, const char *does) {
   if (bytes == 0) // a message to nobody has no address
     return;

@@ -1,5 +1,5 @@
-// Device memory: an address range that only device code may access, with a state per byte:
-// allocated, written.
+// The emulated device's memory: an address range that only device code may access. Each byte is
+// free, allocated or written.
 #pragma once
 
 #include <cstddef>

@@ -26,8 +26,8 @@ using titan::rt::bf16;
 namespace {
 
 constexpr size_t kSlotBytes = size_t{64} << 20; // only used pages take memory
-constexpr int kMostMembers = 16;
-constexpr std::chrono::seconds kPatience{120};
+constexpr int kMostMembers = 16;                // so that counters and message ends fit into a page
+constexpr std::chrono::seconds kPatience{120};  // for peers
 
 /// Calls `body` with a null pointer to the type.
 template <typename Body> void withType(at::ScalarType type, Body body) {
@@ -126,7 +126,7 @@ void ProcessGroupNCCL::awaitOthers() {
   }
 }
 
-/// After the work of the current stream; the host continues without waiting.
+/// Queues collectives after the work of the current stream; the host continues without waiting.
 ProcessGroupNCCL::Started ProcessGroupNCCL::start(const std::vector<Collective> &collectives) {
   if (!stream)
     eagerConnectSingleDevice({});

@@ -1,3 +1,4 @@
+// Streams, events, copies and fills of the emulated CUDA runtime (README.md).
 #include "Streams.h"
 #include "Capture.h"
 #include "Memory.h"
@@ -297,7 +298,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   return cudaSuccess;
 }
 
-/// As for streams.
+/// As for streams, the first query finds work in progress, the second finds it complete.
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   if (cudaError_t error = forbidWhileCapturing("cudaEventQuery"))
     return error;

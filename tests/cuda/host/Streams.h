@@ -1,6 +1,6 @@
 // Streams: queued work runs only when the host waits for it. So code that does not wait, or waits
-// for another stream, misses its data. Communication alone also proceeds while other work waits for
-// another process, since that process may be waiting for it.
+// for another stream, misses its data. Only communication also proceeds while other work waits for
+// another process, because that process may be waiting for this communication.
 #pragma once
 
 #include "cuda_runtime_api.h"
@@ -16,8 +16,8 @@ struct CUstream_st {
   };
   std::deque<Work> work;
   uint64_t queued = 0, finished = 0; // numbers in `work`: finished + 1 to queued
-  bool wasAsked = false;             // since work was queued: then it is complete
-  bool progresses = false;           // while the host is blocked, as a device's own engines do
+  bool wasAsked = false;             // by cudaStreamQuery, since the last work was queued
+  bool progresses = false;           // also while the host waits for other streams: communication
   bool isBusy = false;               // its first work is running
 };
 
@@ -25,13 +25,14 @@ namespace cuda_host {
 
 /// `isReady` tells whether the work would not block; work without it never does.
 void queueWork(cudaStream_t, std::function<void()> work, std::function<bool()> isReady = nullptr);
-/// Work queued from now on waits for the current work of the other stream, like an event.
+/// Work queued from now on waits for the work `number` of the other stream, like for an event.
 void queueWait(cudaStream_t, cudaStream_t other, uint64_t number);
 /// Work is numbered when it is queued, and runs in that order.
 uint64_t lastQueued(cudaStream_t);
 uint64_t lastFinished(cudaStream_t);
 void finishUntil(cudaStream_t, uint64_t number);
-/// One piece of the work that other streams can do while work blocks: messages on the way.
+/// Runs work of communication streams that would not block. Called while other work waits for a
+/// process.
 void progressOthers();
 void setLastError(cudaError_t);
 

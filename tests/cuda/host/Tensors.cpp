@@ -1,3 +1,4 @@
+// Tensors of the emulated LibTorch: views, allocation, copies (include/tensors.h).
 #include "Capture.h"
 #include "Memory.h"
 #include "Streams.h"
@@ -32,7 +33,8 @@ size_t getByteSize(at::ScalarType type) {
 
 namespace {
 
-/// Calls `body` with the offset of every element of `sizes` in row-major order.
+/// Calls `body` for every index below `sizes`, in row-major order, with the element's offset in
+/// each view.
 template <typename Body>
 void forEach(const std::vector<int64_t> &sizes, const std::vector<const at::View *> &views,
              Body body) {

@@ -14,17 +14,19 @@ CUDA = ROOT / "runtime" / "lib" / "cuda"
 HEADER = ROOT / "runtime" / "include" / "titan" / "runtime" / "kernel_cuda.h"
 PROGRAM = HERE / "gates.titan"
 
-# After it, each thread reads the weights of all heads.
+# The emitted division of softmax over heads. After it, each thread reads the weights of all heads.
 WEIGHTS = "y_1_[row * heads_ + i] = e_[row * heads_ + i] / y_3_;\n    }\n"
 WITHOUT_BARRIER = WEIGHTS + "    __syncthreads();\n", WEIGHTS
 
 
-def replaced(text: str, old: str, new: str, times: int = 1) -> str:
+def replaced(text: str, old: str, new: str, count: int = 1) -> str:
     if old not in text:
         raise Failed(f"nothing to break: {old!r} is not there")
-    return text.replace(old, new, times)
+    return text.replace(old, new, count)
 
 
+# Each of the following functions breaks one source. It returns the objects that replace a library object, and the name
+# of that object ("": none).
 def in_emission(old: str, new: str, folder: Path):
     source = folder / "program.cu"
     # The single-process program is last.

@@ -1,4 +1,4 @@
-"""Operations on generated cases, on the emulated device, compared with the interpreter."""
+"""Every operation on generated cases (tests/ops), on the emulated device, compared with the interpreter."""
 
 import json
 import math

@@ -51,7 +51,7 @@ MESHES = [
 ]
 
 
-def built(file: str, run: str, dtype: str) -> Path:
+def build_once(file: str, run: str, dtype: str) -> Path:
     exe = OUT / f"{file}-{run}-{dtype}" / "device"
     with turn_to_make(exe):
         return exe if exe.exists() else emulated.build_for_device(
@@ -59,19 +59,19 @@ def built(file: str, run: str, dtype: str) -> Path:
 
 
 def against_processor(text: Path, file: str, run: str, dtype: str):
-    exe = built(file, run, dtype)
-    own = titan.build(PROGRAMS / f"{file}.titan", run, dtype, exe.with_name("processor"))
+    exe = build_once(file, run, dtype)
+    cpu_exe = titan.build(PROGRAMS / f"{file}.titan", run, dtype, exe.with_name("processor"))
     device, processor = exe.with_name("on-device"), exe.with_name("on-processor")
-    for program, out in ((exe, device), (own, processor)):
+    for program, out in ((exe, device), (cpu_exe, processor)):
         Launch(STEPS).run(program, text, out)
     result = compare(device, processor, dtype)
     return result.passed(), result.table()
 
 
 def by_flash_attention(text: Path, file: str, run: str):
-    """In bf16, LibTorch's flash attention and the runtime's kernels agree with the processor, and not bit by bit
-    with each other: both were used."""
-    exe = built(file, run, "bfloat16")
+    """In bf16, LibTorch's flash attention and the runtime's kernels agree with the processor. Their gradients differ
+    in some bits, which shows that both were used."""
+    exe = build_once(file, run, "bfloat16")
     flash, own = exe.with_name("by-flash"), exe.with_name("by-own")
     Launch(STEPS, environment={"TITAN_ATTENTION": "own"}).run(exe, text, own)
     Launch(STEPS).run(exe, text, flash)
@@ -83,7 +83,7 @@ def by_flash_attention(text: Path, file: str, run: str):
 
 def in_graphs(text: Path, file: str, run: str, dtype: str, processes: int = 1):
     """Every step is a graph that was captured in the first one. Calls that CUDA forbids during capture fail."""
-    exe = built(file, run, dtype)
+    exe = build_once(file, run, dtype)
     graphs = emulated.link(emulated.captured(exe.with_suffix(".o")), exe.with_name(f"graphs-{processes}"))
     queued, launched = exe.with_name(f"queued-{processes}"), exe.with_name(f"launched-{processes}")
     for program, out in ((exe, queued), (graphs, launched)):
@@ -95,8 +95,8 @@ def in_graphs(text: Path, file: str, run: str, dtype: str, processes: int = 1):
 
 def split(text: Path, file: str, run: str, dtype: str, processes: int):
     """Several processes, whose devices communicate by NCCL calls, compared with one process."""
-    exe = built(file, run, dtype)
-    whole = built(file, "parity", dtype)
+    exe = build_once(file, run, dtype)
+    whole = build_once(file, "parity", dtype)
     one, many = exe.with_name("alone"), exe.with_name("split")
     Launch(STEPS).run(whole, text, one)
     Launch(STEPS, processes=processes).run(exe, text, many, ["--check-replicas"])
@@ -127,7 +127,7 @@ def offloaded(text: Path, file: str, run: str, dtype: str):
     exe = OUT / f"{file}-{run}-{dtype}-offloaded" / "device"
     emulated.build_for_device(PROGRAMS / f"{file}.titan", run, dtype, exe, ["offload=[optimizer, params]"])
     usual, ours = exe.with_name("usual"), exe.with_name("ours")
-    for program, out in ((built(file, run, dtype), usual), (exe, ours)):
+    for program, out in ((build_once(file, run, dtype), usual), (exe, ours)):
         Launch(STEPS, processes=2).run(program, text, out)
     same = read_losses(ours) == read_losses(usual)
     good, details = is_resumable(exe, text)
@@ -135,7 +135,7 @@ def offloaded(text: Path, file: str, run: str, dtype: str):
 
 
 def resumed(text: Path, file: str, run: str, dtype: str):
-    return is_resumable(built(file, run, dtype), text)
+    return is_resumable(build_once(file, run, dtype), text)
 
 
 def is_resumable(exe: Path, text: Path):
@@ -159,12 +159,12 @@ def times_add_up(out: Path) -> bool:
 
 def generated(text: Path, file: str, run: str, dtype: str):
     """Text from caches: the tokens of the processor's program, and those without caches."""
-    exe = built(file, run, dtype)
-    own = titan.build(PROGRAMS / f"{file}.titan", run, dtype, exe.with_name("writer"))
-    weights = Launch(1).run(own, text, exe.with_name("weights")) / "initial.safetensors"
+    exe = build_once(file, run, dtype)
+    cpu_exe = titan.build(PROGRAMS / f"{file}.titan", run, dtype, exe.with_name("writer"))
+    weights = Launch(1).run(cpu_exe, text, exe.with_name("weights")) / "initial.safetensors"
     found = [json.loads(titan.call([program, "generate", "--init-from", weights, "--prompt", "In", "--json",
                                     "--max-tokens", 12, *options], env=titan.environment_of({})))["tokens"]
-             for program, options in ((exe, []), (exe, ["--no-kv-cache"]), (own, []))]
+             for program, options in ((exe, []), (exe, ["--no-kv-cache"]), (cpu_exe, []))]
     return found[0] == found[1] == found[2], f"    {found}"
 
 

@@ -102,9 +102,9 @@ private:
   void give(const at::Tensor &from);
   void reduce(const at::Tensor &to, int64_t start, ReduceOp::RedOpType);
   void arrive();
-  bool isComplete() const; // the barrier at which this member is
+  bool isComplete() const; // the barrier at which this member waits: all have arrived
   void awaitOthers();
-  void meet(); // both
+  void meet(); // arrives and awaits the others
 
   std::string name;
   int position, size;
