@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-import transformers as t
+import transformers as hf
 
 LLAMA_3 = {"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
            "original_max_position_embeddings": 8192, "rope_type": "llama3"}
@@ -10,7 +10,7 @@ LLAMA_3 = {"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
 
 @dataclass
 class Case:
-    """A configuration, and the model with its arguments that an import must give."""
+    """A configuration, and the Titan model with the arguments that `titanc import` must give."""
 
     name: str
     config: object  # of transformers, or a dictionary as it was published
@@ -19,6 +19,7 @@ class Case:
 
 
 def llama_8b(**more):
+    """The `config.json` of Llama-3.1-8B, with additional or changed fields."""
     return {"architectures": ["LlamaForCausalLM"], "attention_bias": False, "attention_dropout": 0.0,
             "bos_token_id": 128000, "eos_token_id": [128001, 128008], "hidden_act": "silu", "hidden_size": 4096,
             "initializer_range": 0.02, "intermediate_size": 14336, "max_position_embeddings": 131072,
@@ -33,7 +34,8 @@ LLAMA_ARGUMENTS = dict(layers=32, embed=4096, kv_heads=8, group=4, head=128, ffn
 
 
 def published():
-    """In the form of transformers 4, from memory of the published files: rope_theta and rope_scaling at the top."""
+    """Published configurations, written from memory, in the form of transformers 4: rope_theta and rope_scaling are
+    fields of the top level."""
     return [
         Case("Llama-3.1-8B", llama_8b(), "Llama", LLAMA_ARGUMENTS),
         Case("Llama-2-7b", {
@@ -104,61 +106,61 @@ def published():
 
 
 def tiny():
-    """In the form of the installed transformers."""
+    """Small configurations of every family, in the form of the installed transformers."""
     common = dict(vocab_size=96, hidden_size=32, num_hidden_layers=4, num_attention_heads=4, intermediate_size=48)
     sizes = dict(layers=4, embed=32, vocab=96)
     rope = {"rope_type": "default", "rope_theta": 5000.0}
     grouped = dict(kv_heads=2, group=2)
     return [
-        Case("llama", t.LlamaConfig(**common, num_key_value_heads=2, rms_norm_eps=1e-5, rope_parameters=rope),
+        Case("llama", hf.LlamaConfig(**common, num_key_value_heads=2, rms_norm_eps=1e-5, rope_parameters=rope),
              "Llama", dict(**sizes, **grouped, head=8, ffn=48, theta=5000)),
-        Case("llama-tied", t.LlamaConfig(**common, num_key_value_heads=2, head_dim=6, tie_word_embeddings=True,
+        Case("llama-tied", hf.LlamaConfig(**common, num_key_value_heads=2, head_dim=6, tie_word_embeddings=True,
                                          rope_parameters={**LLAMA_3, "factor": 4.0, "rope_theta": 500000.0}),
              "Llama", dict(**sizes, **grouped, head=6, ffn=48, theta=500000, eps=1e-6, tied=True, factor=4)),
-        Case("mistral", t.MistralConfig(**common, num_key_value_heads=2, sliding_window=16),
+        Case("mistral", hf.MistralConfig(**common, num_key_value_heads=2, sliding_window=16),
              "Mistral", dict(**sizes, **grouped, head=8, ffn=48, eps=1e-6, window=16)),
-        Case("qwen2", t.Qwen2Config(**common, num_key_value_heads=2),
+        Case("qwen2", hf.Qwen2Config(**common, num_key_value_heads=2),
              "Qwen2", dict(**sizes, **grouped, head=8, ffn=48, theta=10000)),
-        Case("qwen3", t.Qwen3Config(**common, num_key_value_heads=2, head_dim=16),
+        Case("qwen3", hf.Qwen3Config(**common, num_key_value_heads=2, head_dim=16),
              "Qwen3", dict(**sizes, group=2, kv_heads=2, head=16, ffn=48, theta=10000)),
-        Case("qwen3-yarn", t.Qwen3Config(**common, num_key_value_heads=2, head_dim=16, rope_parameters={
+        Case("qwen3-yarn", hf.Qwen3Config(**common, num_key_value_heads=2, head_dim=16, rope_parameters={
             "rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64, "rope_theta": 10000.0}),
              "Qwen3", dict(**sizes, group=2, kv_heads=2, head=16, ffn=48, theta=10000, factor=4, context=64)),
-        Case("qwen3-moe", t.Qwen3MoeConfig(**common, num_key_value_heads=2, head_dim=16, moe_intermediate_size=24,
+        Case("qwen3-moe", hf.Qwen3MoeConfig(**common, num_key_value_heads=2, head_dim=16, moe_intermediate_size=24,
                                            num_experts=8, num_experts_per_tok=2, norm_topk_prob=True),
              "Qwen3", dict(**sizes, group=2, kv_heads=2, head=16, ffn=24, theta=10000, active=2, experts=8)),
-        Case("qwen3-moe-plain", t.Qwen3MoeConfig(**common, num_key_value_heads=2, head_dim=16, moe_intermediate_size=24,
+        Case("qwen3-moe-plain", hf.Qwen3MoeConfig(**common, num_key_value_heads=2, head_dim=16, moe_intermediate_size=24,
                                                  num_experts=8, num_experts_per_tok=2),
              "Qwen3", dict(**sizes, group=2, kv_heads=2, head=16, ffn=24, theta=10000, active=2, experts=8,
                            renormalised=False)),
-        Case("gemma2", t.Gemma2Config(**common, num_key_value_heads=2, head_dim=8, query_pre_attn_scalar=12,
+        Case("gemma2", hf.Gemma2Config(**common, num_key_value_heads=2, head_dim=8, query_pre_attn_scalar=12,
                                       sliding_window=16),
              "Gemma2", dict(**sizes, kv_heads=2, head=8, ffn=48, query_size=12, window=16)),
-        Case("phi3", t.Phi3Config(**common, num_key_value_heads=2, sliding_window=12, pad_token_id=0),
+        Case("phi3", hf.Phi3Config(**common, num_key_value_heads=2, sliding_window=12, pad_token_id=0),
              "Phi3", dict(**sizes, **grouped, head=8, ffn=48, window=12)),
-        Case("mixtral", t.MixtralConfig(**common, num_key_value_heads=2, num_local_experts=4),
+        Case("mixtral", hf.MixtralConfig(**common, num_key_value_heads=2, num_local_experts=4),
              "Mixtral", dict(**sizes, group=2, expert_ffn=48, kv_heads=2, head=8, experts=4)),
-        Case("deepseek-v3", t.DeepseekV3Config(**common, num_key_value_heads=4, moe_intermediate_size=16,
+        Case("deepseek-v3", hf.DeepseekV3Config(**common, num_key_value_heads=4, moe_intermediate_size=16,
                                                n_routed_experts=8, num_experts_per_tok=2, n_group=4, topk_group=2,
                                                first_k_dense_replace=1, q_lora_rank=24, kv_lora_rank=16,
                                                qk_nope_head_dim=8, qk_rope_head_dim=4, v_head_dim=6),
              "DeepSeekV3", dict(layers=3, embed=32, vocab=96, heads=4, ffn=48, expert_ffn=16, experts=8, active=2,
                                 shared=1, plain=8, turned=4, value=6, kv_rank=16, narrow=True, q_rank=24, scale=2.5,
                                 groups=4, kept_groups=2)),
-        Case("deepseek-v2", t.DeepseekV2Config(**common, num_key_value_heads=4, moe_intermediate_size=16,
+        Case("deepseek-v2", hf.DeepseekV2Config(**common, num_key_value_heads=4, moe_intermediate_size=16,
                                                n_routed_experts=8, num_experts_per_tok=2, first_k_dense_replace=1,
                                                q_lora_rank=None, kv_lora_rank=16, qk_nope_head_dim=8,
                                                qk_rope_head_dim=4, v_head_dim=6),
              "DeepSeek", dict(layers=3, embed=32, vocab=96, heads=4, ffn=48, expert_ffn=16, experts=8, active=2,
                               shared=2, plain=8, turned=4, value=6, kv_rank=16)),
-        Case("gpt2", t.GPT2Config(vocab_size=96, n_positions=64, n_embd=32, n_layer=4, n_head=4, n_inner=48,
+        Case("gpt2", hf.GPT2Config(vocab_size=96, n_positions=64, n_embd=32, n_layer=4, n_head=4, n_inner=48,
                                   layer_norm_epsilon=1e-6),
              "Gpt2", dict(layers=4, heads=4, head=8, vocab=96, context=64, ffn=48, eps=1e-6)),
-        Case("gpt-oss", t.GptOssConfig(**common, num_key_value_heads=2, head_dim=8, num_local_experts=4,
+        Case("gpt-oss", hf.GptOssConfig(**common, num_key_value_heads=2, head_dim=8, num_local_experts=4,
                                        num_experts_per_tok=2, sliding_window=16),
              "GptOss", dict(layers=4, experts=4, embed=32, kv_heads=2, group=2, head=8, expert_ffn=48, active=2,
                             vocab=96, window=16)),
-        Case("olmo2", t.Olmo2Config(**common, num_key_value_heads=2),
+        Case("olmo2", hf.Olmo2Config(**common, num_key_value_heads=2),
              "Olmo2", dict(**sizes, **grouped, head=8, ffn=48, theta=10000, eps=1e-5)),
     ]
 

@@ -48,7 +48,8 @@ def titanc(*arguments) -> subprocess.CompletedProcess:
     return subprocess.run([str(TITANC), *map(str, arguments)], capture_output=True, text=True, timeout=120)
 
 
-def imported(folder: Path) -> str:
+def import_config(folder: Path) -> str:
+    """The `.titan` file that titanc writes for a `config.json`."""
     done = titanc("import", folder)
     expect(done.returncode == 0, f"titanc import {folder}:\n{done.stderr}")
     return done.stdout
@@ -63,8 +64,8 @@ def read_model(text: str) -> tuple[str, dict]:
     return found[1], {name: words[value] if value in words else json.loads(value) for name, value in entries}
 
 
-def exported(program: Path) -> dict:
-    """The configuration in the compiler's representation of a program."""
+def compile_config(program: Path) -> dict:
+    """The configuration that the compiler derives from a program: the attribute `titan.config` of its IR."""
     done = titanc("--stop-after=model", program)
     expect(done.returncode == 0, f"titanc --stop-after=model {program}:\n{done.stderr}")
     found = re.search(r'titan\.config = "((?:[^"\\]|\\.)*)"', done.stdout)
@@ -73,7 +74,7 @@ def exported(program: Path) -> dict:
     return json.loads(text)
 
 
-def save(config, folder: Path) -> None:
+def save_config(config, folder: Path) -> None:
     folder.mkdir(parents=True)
     if isinstance(config, dict):
         (folder / "config.json").write_text(json.dumps(config, indent=2))
@@ -81,7 +82,7 @@ def save(config, folder: Path) -> None:
         config.save_pretrained(folder)
 
 
-def numeric(config) -> dict:
+def get_numeric_fields(config) -> dict:
     """The fields that change numbers of a model, with defaults filled in; rotary parameters in their newest form."""
     fields = {key: value for key, value in config.to_dict().items()
               if key not in HARMLESS and not key.startswith(HARMLESS_PREFIX)}
@@ -96,22 +97,23 @@ def numeric(config) -> dict:
 
 def round_trip(case, folder: Path) -> None:
     from transformers import AutoConfig
-    save(case.config, folder / "given")
-    text = imported(folder / "given")
+    save_config(case.config, folder / "given")
+    text = import_config(folder / "given")
     model, arguments = read_model(text)
     expect(model == case.model, f"the model is {model}, not {case.model}")
     expect(arguments == case.arguments, f"the arguments are\n{arguments}\nnot\n{case.arguments}")
     program = folder / "program.titan"
     program.write_text(text)
-    config = exported(program)
-    save(config, folder / "exported")
-    given, written = (numeric(AutoConfig.from_pretrained(folder / name)) for name in ("given", "exported"))
+    config = compile_config(program)
+    save_config(config, folder / "exported")
+    given, written = (get_numeric_fields(AutoConfig.from_pretrained(folder / name))
+                      for name in ("given", "exported"))
     if "intermediate_size" in given and model == "Qwen3" and "num_experts_per_tok" in given:
         given.pop("intermediate_size"), written.pop("intermediate_size")  # the size of dense layers; the model has none
     # An export states what others leave to defaults, such as `head_dim`.
     differing = {key: (value, written.get(key)) for key, value in given.items() if written.get(key) != value}
     expect(not differing, f"transformers reads other fields (given, exported): {differing}")
-    again = read_model(imported(folder / "exported"))
+    again = read_model(import_config(folder / "exported"))
     expect(again == (model, arguments), f"the export imports as {again}")
 
 
@@ -123,24 +125,24 @@ def refusals(folder: Path) -> None:
                {"rope_scaling": {"type": "linear", "factor": 2.0}}, {"head_dim": 0}, {"num_key_value_heads": 5},
                {"rope_scaling": {**families.LLAMA_3, "high_freq_factor": 2.0}}, {"attention_dropout": 0.1}]
     for number, change in enumerate(changes):
-        save({**llama, **change}, folder / str(number))
+        save_config({**llama, **change}, folder / str(number))
         done = titanc("import", folder / str(number))
         key = next(iter(change))
         expect(done.returncode == 1 and key in done.stderr and "config.json:" in done.stderr,
                f"{change} was not refused by key:\n{done.stderr}{done.stdout}")
 
 
-def paths(value, path=()):
+def list_paths(value, path=()):
     """The paths of all fields of a configuration, nested ones included."""
     if path:
         yield path
     if isinstance(value, dict):
         for key, member in value.items():
-            yield from paths(member, (*path, key))
+            yield from list_paths(member, (*path, key))
 
 
 def hostile(folder: Path) -> None:
-    """Values of wrong types and sizes, missing keys and cut files end in a message about the file, or import."""
+    """Values of wrong types and sizes, missing keys and truncated files import, or cause an error that names the file."""
     import families
     chance = random.Random(0)
     folder.mkdir(parents=True)
@@ -157,17 +159,17 @@ def hostile(folder: Path) -> None:
         expect(done.returncode == 0 or str(file) in done.stderr.splitlines()[0], f"{what}:\n{done.stderr}")
 
     for config in cases:
-        fields = list(paths(config))
+        fields = list(list_paths(config))
         for path in chance.sample(fields, min(16, len(fields))):
             for value in chance.sample(values, 4) + ["absent"]:
                 changed = copy.deepcopy(config)
-                at = changed
+                parent = changed
                 for key in path[:-1]:
-                    at = at[key]
+                    parent = parent[key]
                 if value == "absent":
-                    del at[path[-1]]
+                    del parent[path[-1]]
                 else:
-                    at[path[-1]] = value
+                    parent[path[-1]] = value
                 file.write_text(json.dumps(changed))
                 check(f"{path} = {value}")
         text = json.dumps(config).encode()
@@ -186,7 +188,7 @@ def program(folder: Path) -> None:
     case = next(case for case in families.tiny() if case.name == "llama")
     case.config.vocab_size = 256  # the text is tokenized by bytes
     case.config.architectures = ["LlamaForCausalLM"]
-    save(case.config, folder / "given")
+    save_config(case.config, folder / "given")
     source, exe = folder / "llama.titan", folder / "llama"
     call([TITANC, "import", folder / "given", "-o", source])
     (folder / "text.txt").write_text("The quick brown fox jumps over the lazy dog. " * 100)
@@ -197,7 +199,7 @@ def program(folder: Path) -> None:
     call([exe, "export", "--init-from", folder / "run", "--hf", folder / "hf"])
     written = json.loads((folder / "hf" / "config.json").read_text())
     expect(written["torch_dtype"] == "float32" and written["max_position_embeddings"] == 32, f"exported {written}")
-    given, read = (numeric(AutoConfig.from_pretrained(folder / name)) for name in ("given", "hf"))
+    given, read = (get_numeric_fields(AutoConfig.from_pretrained(folder / name)) for name in ("given", "hf"))
     differing = {key: (value, read.get(key)) for key, value in given.items() if read.get(key) != value}
     expect(not differing, f"transformers reads other fields (given, exported): {differing}")
 
@@ -205,9 +207,9 @@ def program(folder: Path) -> None:
 def speed(folder: Path) -> None:
     """A model of 8 billion parameters imports in less than a second of computation."""
     import families
-    save(families.llama_8b(), folder / "given")
+    save_config(families.llama_8b(), folder / "given")
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    imported(folder / "given")
+    import_config(folder / "given")
     after, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic() - start
     seconds = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
     print(f"  Llama-3.1-8B imports in {wall:.2f} s, of which {seconds:.2f} s on processors")

@@ -6,24 +6,24 @@
 
 Both take pages; without, they go through README.md and all of docs/.
 
-In a page, a fenced block's first line says what it is:
+In a page, the first line of a fenced block says what the block contains:
 
-    ```titan                         a program: `titanc check` accepts it without a word, and it
-                                     is laid out as `titanc fmt` does
+    ```titan                         a program: `titanc check` accepts it without a warning, and
+                                     `titanc fmt` does not change it
     ```titan wrong T0302             a program that is refused with exactly these codes
-    ```titan in NAME                 a fragment, put for {{example}} into wrappers/NAME.titan, which
-                                     diagnostics call around.titan
+    ```titan in NAME                 a fragment that replaces {{example}} in wrappers/NAME.titan;
+                                     diagnostics call the rest of that file around.titan
     ```titan file NAME.titan         a file that later blocks of the page import
-    ```titan part of PATH            an excerpt of that program, which must check
-    ```diagnostic                    what the block before makes titanc say  (generated)
-    ```console                       lines `$ command`, then what they print  (generated)
-    ```console loosely               the same; that numbers differ is no error
+    ```titan part of PATH            an excerpt of that program, which `titanc check` must accept
+    ```diagnostic                    the diagnostics of the preceding program  (generated)
+    ```console                       lines `$ command`, then their output  (generated)
+    ```console loosely               the same, except that numbers may differ
     ```LANGUAGE part of PATH         an excerpt of that file
 
-`in`, `wrong` and `file` go together, and options of titanc follow `--`. Commands run by bash in
-the page's folder, with the tools in PATH and an empty folder for what they write in `out`; those of
-a page that has a folder of its own name run in a copy of that. Between `<!-- generated: TITLE -->`
-and `<!-- end -->` is the output of the function of that title below.
+`in`, `wrong` and `file` can be combined; options of titanc follow `--`. bash runs the commands in the
+page's folder, or, if there is a folder with the name of the page, in a copy of that folder. The tools are
+in PATH, and `$out` is an empty folder for results. Between `<!-- generated: TITLE -->` and `<!-- end -->`
+is the output of the function that GENERATED below names.
 """
 
 import argparse
@@ -47,6 +47,8 @@ CODE = re.compile(r"\[(T\d{4})\]$", re.M)
 
 
 class Tools:
+    """The folder of titanc and the other tools; runs commands with them in PATH."""
+
     def __init__(self, path):
         directory = path if os.path.isdir(path) else os.path.dirname(path)
         self.environment = {**os.environ, "NO_COLOR": "1", "LC_ALL": "C",
@@ -151,8 +153,8 @@ class Page:
         self.path, self.tools, self.update = path, tools, update
         self.text = path.read_text()
         self.errors, self.count = [], 0
-        self.output = ""  # by the last example
-        self.parts = {}  # programs that excerpts come from: path -> text
+        self.output = ""  # of titanc for the last example
+        self.excerpted = {}  # programs that excerpts come from: path -> text
 
     def complain(self, at, what, text=None):
         line = (text or self.text).count("\n", 0, at) + 1
@@ -161,34 +163,36 @@ class Page:
     def check(self):
         with tempfile.TemporaryDirectory() as folder:
             self.folder = Path(folder)
-            fresh = FENCE.sub(self.block, self.text)
-        fresh = SECTION.sub(self.section, fresh)
+            fresh = FENCE.sub(self.check_block, self.text)
+        fresh = SECTION.sub(self.check_section, fresh)
         if self.update and fresh != self.text:
             self.path.write_text(fresh)
         return self.errors
 
-    def section(self, match):
+    def check_section(self, match):
+        """The section with current output; complains if that changes the page and `update` is off."""
         made = match[1] + GENERATED[match[2]](self.tools) + match[3]
         if made != match[0] and not self.update:
             self.complain(match.start(), f"`{match[2]}` is not current: run with --update",
                           match.string)
         return made
 
-    def block(self, match):
+    def check_block(self, match):
+        """The block with current output; complains about faults."""
         kind, info, body = match.groups()
         if kind == "titan":
             self.count += 1
-            self.program(match.start(), info.split(" -- ", 1), body)
+            self.check_program(match.start(), info.split(" -- ", 1), body)
         elif kind == "diagnostic":
-            return self.generated(match, self.output)
+            return self.check_output(match, self.output)
         elif kind == "console":
             self.count += 1
             commands = COMMANDS.match(body)[0]
             script = re.sub(r"^\$ ", "", commands, flags=re.M)
-            status, output = self.tools.run(f"out={self.folder}\n{script}", self.workplace())
+            status, output = self.tools.run(f"out={self.folder}\n{script}", self.command_folder())
             if status:
                 self.complain(match.start(), f"`{script.strip()}` failed")
-            return self.generated(match, commands + output)
+            return self.check_output(match, commands + output)
         elif info.startswith(" part of "):
             self.count += 1
             source = self.path.parent / info.split()[2]
@@ -196,8 +200,8 @@ class Page:
                 self.complain(match.start(), f"this is no excerpt of {source.name}")
         return match[0]
 
-    def workplace(self):
-        """Where the page's commands run."""
+    def command_folder(self):
+        """The folder in which the page's commands run."""
         own = self.path.with_suffix("")
         if not own.is_dir():
             return self.path.parent
@@ -206,7 +210,8 @@ class Page:
             shutil.copytree(own, copy)
         return copy
 
-    def generated(self, match, output):
+    def check_output(self, match, output):
+        """The block with this output; complains if the page has another one and `update` is off."""
         made = f"```{match[1]}{match[2]}\n{output.rstrip()}\n```"
         loosely = "loosely" in match[2]
         differs = DIGITS.sub("", made) != DIGITS.sub("", match[0]) if loosely else made != match[0]
@@ -214,11 +219,12 @@ class Page:
             self.complain(match.start(), f"the tools say something else:\n{output}")
         return made
 
-    def program(self, at, info, body):
+    def check_program(self, at, info, body):
+        """Checks a program at offset `at` of the page; `info` has the words of its fence and titanc's options."""
         words = info[0].split()
         self.output = ""
         if words[:2] == ["part", "of"]:
-            return self.excerpt(at, words[2], body)
+            return self.check_excerpt(at, words[2], body)
         name, wrong, before, own = "example.titan", [], 0, body.count("\n")
         whole = "in" not in words
         while words:
@@ -253,17 +259,18 @@ class Page:
             return f"around.titan:{match[1]}:"
         self.output = re.sub(r"^example\.titan:(\d+):", shown, output, flags=re.M)
 
-    def excerpt(self, at, name, body):
+    def check_excerpt(self, at, name, body):
+        """Checks that `body` is part of the program `name`, which titanc must accept."""
         path = self.path.parent / name
-        if name not in self.parts:
-            self.parts[name] = path.read_text()
+        if name not in self.excerpted:
+            self.excerpted[name] = path.read_text()
             status, output = self.tools.run(["titanc", "check", path.name], path.parent)
             if status or output:
                 self.complain(at, f"{name} does not check:\n{output}")
             status, output = self.tools.run(["titanc", "fmt", "--check", path.name], path.parent)
             if status:
                 self.complain(at, f"{name}: {output}")
-        if body.rstrip("\n") not in self.parts[name]:
+        if body.rstrip("\n") not in self.excerpted[name]:
             self.complain(at, f"this is no excerpt of {name}")
 
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Checks that every diagnostic of the compiler is used, documented and tested.
 
-For each code of compiler/diagnostics/*.def: the compiler reports it somewhere, docs/errors.md has an
-entry, and a lit test (or a program of the documentation that must be refused) provokes it. Prints
-what is missing; exit status 1 then.
+For each code of compiler/diagnostics/*.def: a source of the compiler reports it, docs/errors.md has an
+entry, and a lit test (or a program of the documentation that must be refused) provokes it. Prints a line
+for each violation; then the exit status is 1.
 """
 
 import re
@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-LEAST = 80
+LEAST = 80  # codes, in case the table is read wrongly
 
 
 def texts(folder, *suffixes):

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Finds names of dimensions of data in C++, which files choose (docs/rationale/sample-dimensions.md).
+"""Finds C++ sources that know the dimensions of data by name. `.titan` files choose these names
+(docs/rationale/sample-dimensions.md).
 
-    dimension_names.py [FILE...]     exit status 1 and a list, if C++ contains one
+    dimension_names.py [FILE...]     exit status 1 and a list of lines, if there are any
 
 Checks the string literals "batch" and "seq" of all sources, or of FILEs. Comments may contain them in examples, and
 paths of options, such as "data.batch", are other literals.
@@ -18,8 +19,8 @@ COMMENT = re.compile(r"""//[^\n]*|/\*.*?\*/|("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n
 NAME = re.compile(r'"(?:batch|seq)"')
 
 
-def found(path: Path) -> list[str]:
-    # A string stays, and so do the line ends of a comment.
+def find_names(path: Path) -> list[str]:
+    # Removes comments, except for their line ends.
     code = COMMENT.sub(lambda part: part[1] or "\n" * part[0].count("\n"), path.read_text())
     return [f"{path}:{number}: {line.strip()}" for number, line in enumerate(code.splitlines(), 1)
             if NAME.search(line)]
@@ -32,7 +33,7 @@ def main() -> None:
                                                           for end in ("cpp", "h", "cu", "cuh", "inc"))],
                                 cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
         files = [ROOT / name for name in listed]
-    lines = [line for path in files for line in found(path)]
+    lines = [line for path in files for line in find_names(path)]
     for line in lines:
         print(line)
     if not files or lines:

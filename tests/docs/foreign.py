@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Checks the help for names of PyTorch, NumPy and JAX: every example compiles.
+"""Checks the help that diagnostics give for names of PyTorch, NumPy and JAX: every example in it compiles.
 
 usage: foreign.py TITANC
 
-Reads compiler/syntax/ForeignNames.def. Each entry's example is checked as a model of its own, as a
-reader would paste it; each name is called as a function and as a method, and each argument is given
-to its functions, and the help must be the entry's. Exit status 1 if anything is missing.
+Reads compiler/syntax/ForeignNames.def. Each entry's example must check in a model, as a reader would paste
+it. A call of each name as a function and as a method, and a call with each argument, must be refused with
+the entry's help. Exit status 1 if one fails.
 """
 
 import json
@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = ROOT / "compiler/syntax/ForeignNames.def"
-LEAST = 120  # entries, lest the table be read wrongly
+LEAST = 120  # entries, in case the table is read wrongly
 MODULES = ("activation", "init", "loss", "norm", "shift")
 SURROUNDINGS = """
   input x[batch, seq, embed]
@@ -55,8 +55,8 @@ def model(number, body):
     return f"model M{number}({FORMALS}) {{{SURROUNDINGS}{body}}}\n"
 
 
-def pasted(example):
-    """The example as statements: an expression gets a name."""
+def make_statements(example):
+    """The example as statements: an expression becomes the value of a `let`."""
     lines = []
     for number, part in enumerate(re.split(r"; (?![^{]*})", example)):
         lines.append(part if STATEMENT.match(part) else f"let pasted{number} = {part}")
@@ -73,7 +73,8 @@ def check(titanc, text, folder):
 
 
 def wrong_examples(titanc, table, folder):
-    text = "".join(model(i, pasted(example)) for i, (_, example, *_) in enumerate(table))
+    """The errors in the examples of the table's entries."""
+    text = "".join(model(i, make_statements(example)) for i, (_, example, *_) in enumerate(table))
     starts = len(MODULES)
     lines = ("\n" * starts + text).split("\n")
     for error in check(titanc, text, folder):
@@ -84,8 +85,8 @@ def wrong_examples(titanc, table, folder):
 
 
 def unhelpful(titanc, cases, folder):
-    """The (what, statement, help) whose statement is not refused with that help."""
-    chunk = 40  # more errors are not shown
+    """The cases (name, statement, help) whose statement is not refused with that help."""
+    chunk = 40  # cases per program: titanc shows no more errors
     for first in range(0, len(cases), chunk):
         some = cases[first:first + chunk]
         text = "".join(model(i, f"  {statement}\n") for i, (_, statement, _) in enumerate(some))

@@ -1,14 +1,17 @@
-"""The arrows between folders: every #include against the table of layers in docs/design.md.
+"""Checks every #include against the table of layers in docs/design.md.
 
     layers.py [ROOT]
 
-A row of the table is a layer: its folders, what it is, and the layers that it may include. It names only layers
-above itself, so that layers have no cycle. Each mistake is one line, with the file and the line of the include:
+A row of the table is a layer: its folders, its purpose, and the layers that it may include. A row names only layers
+of rows above, so that layers have no cycle. Each mistake is printed as one line, with the file and the line of the
+include:
 
 - an include of a layer that the row does not name;
-- an arrow of the table that no include has;
+- a layer that the row names and no file of the row includes;
 - a folder with sources that is in no row;
 - a cycle between folders of one layer, unless the row lists these folders side by side.
+
+An arrow is a pair of folders: a file of the first includes a file of the second.
 """
 
 import re
@@ -18,7 +21,7 @@ from pathlib import Path
 
 TREES = ("base", "dialects", "compiler", "runtime")
 SOURCES = (".h", ".cpp", ".cu", ".cuh", ".def", ".td")
-ROOTS = ("", "runtime/include", "runtime/lib")  # of quoted names, behind the file's own folder
+ROOTS = ("", "runtime/include", "runtime/lib")  # where includes are looked up, after the file's own folder
 HEADING = "## Dependencies"
 INCLUDE = re.compile(r'\s*#?\s*include "([^"]+)"')
 
@@ -64,7 +67,7 @@ def resolve(file: str, name: str, files):
 
 
 def read_arrows(root: Path):
-    """(from folder, to folder) -> locations of includes."""
+    """All source files, and the arrows: (from folder, to folder) -> locations of includes."""
     files = {path.relative_to(root).as_posix() for tree in TREES for path in (root / tree).rglob("*")
              if path.suffix in SOURCES}
     arrows = defaultdict(list)
@@ -107,16 +110,16 @@ def check(root: Path):
         if not layer_of_folder(folder, layer_of):
             faults.append(f"{folder}: in no row of docs/design.md")
     used = set()
-    for (source, target), places in sorted(arrows.items()):
+    for (source, target), locations in sorted(arrows.items()):
         ours, theirs = layer_of_folder(source, layer_of), layer_of_folder(target, layer_of)
         if ours == theirs or not ours or not theirs:
             continue
         used.add((ours, theirs))
         if theirs not in allowed[ours]:
-            faults += [f"{place}: `{ours}` may not include `{theirs}` (docs/design.md)" for place in places]
+            faults += [f"{location}: `{ours}` may not include `{theirs}` (docs/design.md)" for location in locations]
     faults += [f"docs/design.md: no file of `{layer}` includes `{one}`"
                for layer, named in allowed.items() for one in named if (layer, one) not in used]
-    # Folders that a row lists are one; others within a layer have an order.
+    # Folders that a row lists count as one; includes between other folders of a layer must have no cycle.
     joined = {(source, target) for source, target in arrows
               if (layer_of.get(source, source), layer_of.get(target, target)) != (source, target)}
     if cycle := find_cycle({arrow: None for arrow in arrows if arrow not in joined}):

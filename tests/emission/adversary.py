@@ -1,4 +1,4 @@
-"""Draws programs with names, sizes and texts that an emitter is most likely to get wrong.
+"""Draws random programs with the names, sizes and texts for which emitted C++ is most likely to be wrong.
 
     adversary.py SEED         prints one program
 
@@ -28,7 +28,7 @@ NULL EOF errno NAN INFINITY M_PI major minor linux unix I assert stdin stdout st
 int64_t size_t omp_get_num_threads uint32_t ptrdiff_t max_align_t environ
 lr step seed grad_norm local_loss x_1 x_1_1 a__b _x __x _ __ x_ x_at x_row x_start seq_start layers_body t
 """.split()
-# Names that no drawn name becomes: keywords of Titan, and functions that the drawn programs call.
+# Names that are never used: keywords of Titan, and functions that the drawn programs call.
 RESERVED = set("""
 import as block fn model train parallel param buffer update input output let loss repeat if else match
 dims over along splits stores pads true false none with on and or not in is of mean sum exp max min where tanh
@@ -40,7 +40,8 @@ def is_name(text: str) -> bool:
     return re.fullmatch(r"[A-Za-z_]\w*", text) is not None and text not in RESERVED
 
 
-# Expressions of a dimension d and another dimension e, and the dimensions of their results.
+# Expressions of a dimension d and another dimension e, and the dimensions of their results. The other fields in braces
+# are those of draw_index().
 INDICES = [("index({d})[{d}: {last}]", ""), ("index({d})[{d}: 0]", ""), ("index({d})[{d}: 0..{part} as {new}]", "new"),
            ("index({d})[{d}: {rest}.. as {new}]", "new"), ("index({d})[{d}: tokens]", "batch seq"),
            ("index({d})[{d}: 0 * index({e})]", "e"), ("index({d})[{d} as {new}]", "new"),
@@ -57,6 +58,8 @@ INDICES = [("index({d})[{d}: {last}]", ""), ("index({d})[{d}: 0]", ""), ("index(
 
 
 class Adversary(Program):
+    """A program of tests/programs with other names, sizes and comments; `names` may become identifiers, too."""
+
     def __init__(self, seed: int, names: list[str]):
         super().__init__(seed)
         pick = self.random.choice
@@ -75,8 +78,8 @@ class Adversary(Program):
 
     def draw_index(self) -> list[str]:
         form, dims = self.random.choice(INDICES)
-        free = self.model_dims if "seq" in dims + form else ["seq", *self.model_dims]
-        d, e = self.random.sample(free, 2)
+        available = self.model_dims if "seq" in dims + form else ["seq", *self.model_dims]
+        d, e = self.random.sample(available, 2)
         size = self.sizes[d]
         part = self.random.randint(1, size)
         words = {"d": d, "e": e, "last": size - 1, "part": part, "rest": self.random.randint(0, size - 1),

@@ -2,12 +2,12 @@
 
     run.py [--all] [--seed N] [--count N] [--cuda] [--object] [-v] [FILE...]
 
-Programs of adversary.py are emitted as C++ and go through `g++ -fsyntax-only`, some at once and with
-the headers precompiled. Emitted files contain only printable ASCII and line ends. And no header
-that emitted programs include has a macro or a name that an identifier of a user could meet. FILEs are
-tried instead of drawn programs, where given. `--object` compiles to object files with the options of
-titanc, as `--all` does with a part of its programs: g++ has faults of its own. `--cuda` tries CUDA C++
-in nvcc instead.
+Random programs of adversary.py are emitted as C++ and checked by `g++ -fsyntax-only`, several at once and with
+precompiled headers. Emitted files must contain only printable ASCII and line ends. No header that emitted
+programs include may define a macro or a name that the emitter could derive from a user's identifier. If FILEs
+are given, they are tried instead of drawn programs. `--object` compiles to object files with the options of
+titanc, as `--all` does with some of its programs, because code generation of g++ can fail, too. `--cuda`
+compiles CUDA C++ with nvcc instead.
 """
 
 import argparse
@@ -32,7 +32,7 @@ INCLUDES = [f"-I{path}" for path in TOOLS["include"]]
 HEADERS = '#include "titan/runtime/kernel_loops.h"\n#include "titan/runtime/program_table.h"\n'
 # Identifiers that a user's name may become (compiler/emission/Names.h).
 OF_USERS = re.compile(r"[A-Za-z](?:_?[A-Za-z0-9])*_")
-# Messages of the verifiers: errors that the checker must refuse, or faults of the compiler.
+# Messages of verifiers of the IR: the checker should have refused the program, or the compiler is wrong.
 INTERNAL = re.compile(r"exchange allocations|holds another|in another function|occurs twice|'(titan|dist)\.\w+' op|T0607")
 
 
@@ -53,7 +53,7 @@ def list_macros() -> list[str]:
 
 
 def check_headers(macros: list[str]) -> Verdict:
-    """No header has a name of the kind that users' have."""
+    """No header contains a name that the emitter could derive from a user's identifier."""
     words = set(re.findall(r"\b[A-Za-z]\w*\b", preprocess())) | set(macros)
     met = sorted(word for word in words if OF_USERS.fullmatch(word))
     text = f"headers have names that end as users' do: {', '.join(met)}" if met else ""
@@ -61,7 +61,7 @@ def check_headers(macros: list[str]) -> Verdict:
 
 
 class Compiler:
-    """Of emitted files: g++ without code generation, with it, or nvcc."""
+    """Compiles emitted files by g++, with or without code generation, or by nvcc."""
 
     def __init__(self, cuda: bool):
         self.suffix = ".cu" if cuda else ".cpp"
@@ -140,7 +140,7 @@ def main() -> None:
                                       for line in re.findall(r"error: (.*)", verdict.text)[:1])
         for reason, times in reasons.most_common():
             print(f"{times:5} {reason}")
-    # Most must get through, or nothing is tried.
+    # If the checker refuses most programs, the emitter is not tested.
     few = words["compiled"] < 0.6 * len(verdicts)
     print(f"{words['compiled']} out of {len(verdicts)} passed, {words['refused']} refused, "
           f"{words['FAILED']} FAILED, {time.perf_counter() - begun:.0f} s{', too few' if few else ''}")

@@ -2,9 +2,9 @@
 
     run.py [--all] [-v] [NAME...]
 
-Each example trains a few steps of its own size on a short text (with --all, more of them), on as
-many processes as its mesh needs; its loss must fall; then it generates from what it saved. Examples
-in BASES start from the weights of another one, whose loss they must lower.
+Each example trains for a few steps on a short text (with --all, for more steps), at its full size and on as
+many processes as its mesh needs. Its loss must fall. Then an example on one process generates text from the
+saved weights. Examples in BASES start from the weights of another one, whose loss they must lower.
 """
 
 import json
@@ -39,15 +39,15 @@ def try_example(source: Path, text: Path, arguments):
     exe = folder / source.stem
     call([TITANC, "build", source, "-o", exe, "--set", "schedule.warmup=2"])
     processes = processes_needed(exe, text)
-    base, sources, fall = BASES.get(source.stem), [], 0.05
+    base, sources, least_fall = BASES.get(source.stem), [], 0.05
     if base:
         call([TITANC, "build", source.with_stem(base), "-o", folder / base, "--set", "schedule.warmup=2"])
         sources = ["--init-from", Launch(steps, 1).run(folder / base, text, folder / "base")]
-        fall = 0.001  # adapters are few
+        least_fall = 0.001  # adapters have few parameters
     Launch(steps, 1, processes).run(exe, text, folder / "run", sources)
     rows = [json.loads(l) for l in (folder / "run" / "metrics.jsonl").read_text().splitlines()]
     losses = [row["loss"] for row in rows]
-    if len(losses) != steps or not losses[-1] < losses[0] - fall:
+    if len(losses) != steps or not losses[-1] < losses[0] - least_fall:
         return False, f"    the loss did not fall: {losses}"
     if processes == 1:
         written = call([exe, "generate", "--init-from", folder / "run" / "model.safetensors",
