@@ -1,7 +1,7 @@
 // Passes that break programs.
 //
-// A plugin for --load-pass-plugin. Each pass breaks one reduction over ranks of a program after the
-// shard phase, so that tests show which checks find the fault.
+// A plugin for --load-pass-plugin. After the shard phase, each pass breaks one reduction over
+// ranks. Tests show which checks find the fault.
 
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/IR/Titan.h"
@@ -45,7 +45,7 @@ template <typename Derived> struct FaultPass : PassWrapper<Derived, OperationPas
                                llvm::cl::init(0)};
 };
 
-/// Ranks keep their own terms.
+/// Each rank continues with its own term instead of the sum.
 struct DropReduction : FaultPass<DropReduction> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(DropReduction)
   StringRef getArgument() const final { return "drop-reduction"; }
@@ -56,7 +56,7 @@ struct DropReduction : FaultPass<DropReduction> {
   }
 };
 
-/// Two ranks that reduce a sum twice get its double.
+/// Doubles the sum, which is the result of a second reduction over two ranks.
 struct RepeatReduction : FaultPass<RepeatReduction> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(RepeatReduction)
   StringRef getArgument() const final { return "repeat-reduction"; }

@@ -1,4 +1,4 @@
-// What all fuzz targets do when a property of the compiler does not hold.
+// Assertions of the fuzz targets: a property of the compiler that does not hold aborts the program.
 #pragma once
 
 #include <cstdio>

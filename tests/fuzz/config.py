@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fuzzes `titanc import`.
+"""Fuzzes `titanc import` with damaged config.json files.
 
     config.py --program build/bin/fuzz-config [--seconds 10] [--keep DIR]
 

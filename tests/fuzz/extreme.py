@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Extreme programs: large, deep, long and repetitive.
+"""Checks that titanc stays fast and small on extreme programs: large, deep, long and repetitive ones.
 
     extreme.py --titanc build/bin/titanc [--case NAME]
 
-Each is checked and formatted (`titanc check`, `titanc fmt -`). None may crash, nor take more than
-10 s of a processor or 1 GB. Prints a table; exit status 1 if a case does.
+`titanc check` and `titanc fmt -` run on each program. Neither may crash, or need more than 10 s of processor
+time or 1 GB. Prints a table; exit status 1 if a case fails.
 """
 
 import argparse
@@ -72,7 +72,7 @@ CASES = {
 
 
 def measure(command, stdin, cwd):
-    """Exit status, processor seconds, and the most megabytes that were held."""
+    """Exit status, processor seconds, and maximum resident megabytes."""
     process = subprocess.Popen(command, stdin=stdin, cwd=cwd, stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL)
     timer = subprocess.Popen(["sh", "-c", f"sleep 120; kill -9 {process.pid}"],
@@ -84,7 +84,7 @@ def measure(command, stdin, cwd):
 
 
 def write_imports(folder):
-    """A file that imports 10,000, and a chain of 10,000."""
+    """Writes a file that imports 10,000 others, and 10,000 files of which each imports the next."""
     for i in range(10_000):
         (folder / f"wide{i}.titan").write_text(f"fn f{i}(x) = x\n")
         (folder / f"chain{i}.titan").write_text(f'import "chain{i + 1}.titan"\n')

@@ -1,5 +1,5 @@
-// The libFuzzer entry point of `titanc import`. No config.json crashes it: it is refused with an
-// error, or gives a program that the checker accepts.
+// The libFuzzer entry point of `titanc import`. A config.json must not crash the import: either an
+// error refuses it, or it becomes a program that the checker accepts.
 #include "compiler/driver/Commands.h"
 #include "tests/fuzz/Demand.h"
 
@@ -9,7 +9,7 @@ using namespace titan;
 
 namespace {
 
-/// Also prints the diagnostics.
+/// Aborts with the message and the diagnostics unless `holds`.
 void demand(bool holds, const DiagnosticEngine &diags, const std::string &message) {
   if (holds)
     return;

@@ -1,6 +1,6 @@
-// A libFuzzer entry point for the readers of data files. The first byte of an input chooses one:
-// .npy, .safetensors, the .idx of tokens, or the index of several .safetensors. A reader accepts
-// the rest or throws UserError; what it accepts can be read whole.
+// A libFuzzer entry point for the readers of data files. The first byte of an input chooses the
+// reader: .npy, .safetensors, the .idx of tokens, or the index of several .safetensors. The reader
+// accepts the other bytes or throws UserError. All elements of an accepted file must be readable.
 #include "base/Error.h"
 #include "base/data/TokenIndex.h"
 #include "base/files/NpyFile.h"
@@ -22,7 +22,7 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-/// A file in memory with this content, while it lives.
+/// A file in memory with this content, until the object is destroyed.
 class File {
 public:
   explicit File(Bytes content) : descriptor(::memfd_create("input", 0)) {
@@ -37,7 +37,7 @@ private:
   int descriptor;
 };
 
-/// The tensor is within the file, and its shape has as many bytes.
+/// Checks that the tensor is within the file, and reads each byte.
 void readWhole(const StoredTensor &tensor, Bytes file) {
   demand(tensor.bytes.empty() ||
              (tensor.bytes.data() >= file.data() &&
@@ -69,11 +69,11 @@ void readIndex(Bytes content) {
   std::memcpy(&tokenBytes, content.data(), sizeof(tokenBytes));
   // A block of its own, whose bounds the sanitizer watches.
   const std::vector<std::byte> index(content.begin() + sizeof(tokenBytes), content.end());
-  const TokenIndex what = readTokenIndex(index, tokenBytes, "input");
-  demand(what.tokens * getByteSize(what.type) == tokenBytes, "tokens do not fill their file");
-  for (int64_t i = 0, last = 0; i < what.documents; ++i) {
-    const int64_t start = documentStart(index, what, i);
-    demand(start >= last && start <= what.tokens, "documents are not in order");
+  const TokenIndex parsed = readTokenIndex(index, tokenBytes, "input");
+  demand(parsed.tokens * getByteSize(parsed.type) == tokenBytes, "tokens do not fill their file");
+  for (int64_t i = 0, last = 0; i < parsed.documents; ++i) {
+    const int64_t start = documentStart(index, parsed, i);
+    demand(start >= last && start <= parsed.tokens, "documents are not in order");
     last = start;
   }
 }

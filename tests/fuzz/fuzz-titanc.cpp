@@ -1,5 +1,5 @@
-// The libFuzzer entry point. Parsing, checking and `titanc info` must not crash on any text;
-// formatting must be stable and preserve the syntax tree.
+// The libFuzzer entry point of parser, checker, formatter and `titanc info`. None may crash on any
+// text. Formatting must be idempotent and preserve the syntax tree.
 #include "compiler/driver/RunSummary.h"
 #include "compiler/syntax/Format.h"
 #include "tests/fuzz/Demand.h"
@@ -18,17 +18,17 @@ std::string dumpTree(const std::string &text) {
   return out.str();
 }
 
-std::optional<std::string> formatted(const std::string &text) {
+std::optional<std::string> formatText(const std::string &text) {
   SourceManager sources;
   DiagnosticEngine diags(sources);
   return syntax::format(sources, sources.addBuffer("format", text), diags);
 }
 
 void checkFormat(const std::string &text) {
-  std::optional<std::string> once = formatted(text);
+  std::optional<std::string> once = formatText(text);
   if (!once)
     return;
-  demand(formatted(*once) == once, "formatting is not stable");
+  demand(formatText(*once) == once, "formatting is not stable");
   demand(dumpTree(*once) == dumpTree(text), "formatting changes the program");
 }
 
@@ -41,7 +41,8 @@ void checkProgram(const std::string &text) {
   std::ostringstream out;
   all.diags.print(out, ColorMode::Always);
   all.diags.printJson(out);
-  // Compiling takes a hundred times as long as all the rest: programs that are small, now and then.
+  // Compilation takes a hundred times as long as all other checks: only small programs, and few of
+  // them.
   constexpr size_t everyNth = 8;
   constexpr int64_t maxParameters = 1'000'000;
   if (all.diags.hasErrors() || std::hash<std::string>()(text) % everyNth)

@@ -7,9 +7,10 @@ from pathlib import Path
 
 def fuzz(program: Path, seeds: list[bytes], corpus: Path, scratch: Path, seconds: int, longest: int,
          *options: str) -> tuple[int, str]:
-    """The number of inputs that were executed, and what was found with the input, else nothing.
+    """The number of executed inputs, and a report of the finding with its input ("": no finding).
 
-    Inputs with new coverage stay in `corpus`. Files in `scratch` belong to this run alone.
+    `longest` is the maximum size of an input in bytes. Inputs with new coverage stay in `corpus`. Files in `scratch`
+    belong to this run alone.
     """
     first = scratch / "seeds"
     for folder in (corpus, first):
@@ -29,6 +30,6 @@ def fuzz(program: Path, seeds: list[bytes], corpus: Path, scratch: Path, seconds
 
 
 def dictionary(words: set[str]) -> str:
-    """The text of a dictionary file."""
+    """The text of a dictionary file of libFuzzer."""
     escaped = (word.replace("\\", "\\\\").replace('"', '\\"') for word in sorted(words))
     return "".join(f'"{word}"\n' for word in escaped)

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Mutated MLIR for titan-opt, titan-translate and titan-interpret.
+"""Runs titan-opt, titan-translate and titan-interpret on mutated MLIR modules.
 
     mlir.py [--seed N] [--count N] [-v] [FILE...]
 
-Takes the modules of tests/lit, and what titan-opt makes of them, and damages each: a number becomes
-another, a line or a word goes, an attribute is dropped, two names trade places. Each tool must take
-such a module or refuse it with a message: no signal, no end without a word, no more than 20 s of a
-processor or 4 GB. FILEs are given to all tools as they are. Failing inputs stay in
-build/tests/fuzz-mlir.
+Damages the modules of tests/lit and the results of titan-opt on them: replaces a number or a name, removes a
+line, a word or an attribute, repeats a line. Each tool must accept such a module, or refuse it with a message.
+It must not end by a signal or without a message, nor need more than 20 s of processor time or 4 GB. FILEs are
+given to all tools without damage. Failing inputs stay in build/tests/fuzz-mlir.
 """
 
 import argparse
@@ -49,7 +48,7 @@ def tool(name: str) -> str:
 
 
 def find_modules() -> list[tuple[str, list[list[str]]]]:
-    """Modules of the lit tests, each with the commands that it is for."""
+    """Modules of the lit tests, each with the commands that may run on it."""
     modules = []
     for file in sorted((ROOT / "tests/lit").rglob("*.mlir")):
         text = file.read_text()
@@ -118,7 +117,7 @@ def judge(command: list, text: str) -> str:
     if "titan-interpret" in command[0] and -result.returncode in (signal.SIGXCPU, signal.SIGKILL):
         return ""  # a program may ask for 2^60 iterations
     if result.returncode not in (0, 1):
-        # The assertion, or the innermost function of Titan's.
+        # The assertion, or the innermost function of Titan in the stack trace.
         where = re.search(r"LLVM ERROR.*|Assertion.*|#\d+ 0x\w+ (?!llvm|mlir)titan::.*?\(", result.stderr)
         return f"status {result.returncode} {where[0] if where else result.stderr[-300:]}"
     return "" if result.returncode == 0 or result.stderr.strip() else "fails without a word"

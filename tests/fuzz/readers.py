@@ -3,7 +3,7 @@
 
     readers.py --program build/bin/fuzz-readers [--seconds 10]
 
-Each reader is fuzzed for that long, from files that are valid. Exit status 1 on a finding, which is printed.
+Each reader is fuzzed for the given time, starting from valid files. Exit status 1 on a finding, which is printed.
 """
 
 import argparse
@@ -37,7 +37,7 @@ def safetensors() -> list[bytes]:
 
 
 def index() -> list[bytes]:
-    """After the size of the token file."""
+    """Index files, each after the size of its token file in four bytes."""
     files = []
     for code, width, lengths, documents in ((1, 1, [3, 2], [0, 1, 2]), (8, 2, [4], [0, 1]), (5, 8, [], [0])):
         offsets = [width * sum(lengths[:i]) for i in range(len(lengths))]
