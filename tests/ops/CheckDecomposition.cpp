@@ -1,4 +1,4 @@
-// Composites against their decompositions.
+// Compares composite operations with their decompositions.
 
 #include "compiler/interpreter/Compare.h"
 #include "dialects/titan/Decomposition/Decomposition.h"

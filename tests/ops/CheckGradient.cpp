@@ -1,4 +1,4 @@
-// Gradients against finite differences.
+// Compares gradients with finite differences, and describes cases for the comparison with PyTorch.
 
 #include "compiler/interpreter/GradientCheck.h"
 #include "compiler/interpreter/Widen.h"

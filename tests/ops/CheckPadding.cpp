@@ -1,4 +1,4 @@
-// Padded operations against unpadded ones.
+// Compares operations on padded dimensions with the same operations without padding.
 
 #include "compiler/interpreter/Compare.h"
 #include "compiler/interpreter/Layout.h"
@@ -21,13 +21,14 @@ using ir::NamedTensorType;
 namespace {
 /// The contents of the padding of floating-point operands.
 enum class Filling {
-  Zero, ///< as arguments have it
-  Half, ///< nobody knows it to be 0
+  Zero, ///< the padding of a function's arguments
+  Half, ///< all elements are 0.5 larger, so that no analysis knows the padding to be 0
   NotANumber,
-  Hidden ///< a product with an infinite scalar, which is chosen only where it is no number
+  Hidden ///< NaN that a select chooses: a product with infinity, only where that is NaN
 };
 } // namespace
 
+/// The value with this filling in elements that are 0.
 static Value disturb(OpBuilder &b, Value value, Filling filling) {
   Location loc = b.getUnknownLoc();
   auto type = cast<NamedTensorType>(value.getType());
@@ -46,8 +47,8 @@ static Value disturb(OpBuilder &b, Value value, Filling filling) {
   return b.create<ir::SelectOp>(loc, type, isNan, product, value);
 }
 
-/// Brings that into the padding and leaves the other elements as they are, but for Half, which is
-/// added to all. Elements that are 0 become no numbers, too: such a case is not checked.
+/// Changes the padding of all floating-point operands, and leaves other elements alone, except that
+/// Half is added to all. Other elements that are 0 become NaN, too; such a case is not checked.
 static void disturb(func::FuncOp function, Filling filling) {
   OpBuilder b(function.getBody());
   for (BlockArgument argument : function.getArguments()) {

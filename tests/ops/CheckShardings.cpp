@@ -1,4 +1,4 @@
-// Sharded operations against whole ones.
+// Compares operations on sharded operands with the same operations on one rank.
 
 #include "dialects/dist/Transforms/Shard/Passes.h"
 #include "mlir/IR/Verifier.h"

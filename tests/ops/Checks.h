@@ -8,7 +8,7 @@
 
 namespace titan::ops {
 
-/// The number of comparisons.
+/// The numbers of cases and of comparisons.
 struct Counts {
   unsigned cases = 0, gradients = 0, decompositions = 0, shardings = 0, paddings = 0;
 };

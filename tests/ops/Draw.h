@@ -1,8 +1,8 @@
 // Random dimensions and values.
 //
-// A seed determines all values, equally on every machine. Sizes are small, and most are divisible
-// by 2 and 4, so that meshes can shard them; 1 and 3 occur, too. On request one dimension of a case
-// exceeds the thread blocks of devices.
+// A seed determines all values, identically on every machine. Sizes are small, and most are
+// divisible by 2 and 4, so that meshes can shard them; 1 and 3 occur, too. With `large`, one
+// dimension of a case may be longer than a warp or a thread block of a device.
 #pragma once
 
 #include "tests/ops/Case.h"
@@ -40,7 +40,7 @@ public:
 private:
   std::mt19937_64 random;
   int64_t numDims = 0, numTensors = 0;
-  bool mayBeLarge; ///< the next dimension
+  bool mayBeLarge; ///< no dimension has been large yet
 };
 
 /// The dimensions of `a`, then those that only `b` has.

@@ -6,7 +6,7 @@ using namespace mlir;
 using namespace titan;
 using namespace titan::ops;
 
-/// One operand with values in a range where the function is smooth.
+/// One operand with values in a range (in tenths) where the function is smooth.
 template <int from, int to> static Case drawUnary(Draw &draw) {
   Tensor input = draw.real(draw.dims(0, 3), from / 10.0, to / 10.0);
   return {{input}, {input.type}};
@@ -20,7 +20,7 @@ static std::pair<Dims, Dims> drawJoined(Draw &draw) {
   return {draw.drawSome(all), draw.drawSome(all)};
 }
 
-/// Two operands; a positive `from` (in fifths) keeps a divisor away from 0.
+/// Two operands; a positive `from` (in tenths) keeps a divisor away from 0.
 template <int from> static Case drawBinary(Draw &draw) {
   auto [lhs, rhs] = drawJoined(draw);
   Dims result = unite(lhs, rhs);
