@@ -1,13 +1,11 @@
-"""Greedy text of the model families: with caches and without, on one process, with tp 2 and in stages, against
-PyTorch.
+"""Compares the greedy text of the model families with caches, without caches, on tp 2, in stages, and in PyTorch.
 
     run.py [--all] [-v] [NAME...]
 
-Programs compute in float64 from random weights, so that rounding decides between no two tokens. A prompt
-is shorter than a chunk of the prompt's program, one is longer, and their continuations exceed the longest
-text of the program. Programs continue several prompts at once. The reference is the model of
-tests/parity/models, which computes the whole text for every token. Without --all, families of each kind of
-attention take turns by commits.
+Programs compute in float64 from random weights, so that rounding never decides between two tokens. One prompt
+is shorter than a chunk of `@prefill`, one is longer; their continuations exceed the longest text of the program.
+Programs also continue several prompts at once. The reference is the model of tests/parity/models, which computes
+the whole text for every token. Without --all, each commit tests some families of each list (take_turns).
 """
 
 import importlib
@@ -112,8 +110,8 @@ def one_by_one(family: str) -> Path:
 
 
 def together(family: str, *options: str):
-    """More prompts than slots, of different lengths, some of which end early or exceed the longest text: the same
-    tokens as one after another."""
+    """More prompts than slots in a batch give the same tokens as one prompt after another. The prompts differ in
+    length; some texts end early or exceed the longest text."""
     whole = tokens_of(generate(one_by_one(family), family, *options, texts=MANY))
     some = next(token for text in whole for token in text if any(token not in other for other in whole))
     written = [generate(exe, family, "--stop-token", str(some), *options, texts=MANY)
@@ -129,7 +127,8 @@ def together_on_two(family: str):
 
 
 def on_stages(family: str, run: str, processes: int):
-    """Caches by stage: the tokens of one process, also of several prompts together, and those without caches."""
+    """Pipeline stages, each with its caches, give the tokens of one process: of prompts one by one, of several
+    together, and without caches."""
     exe = program_of(family, run, exe=OUT / family / f"{run}_staged", source=STAGED)
     expected = tokens_of(generate(one_by_one(family), family, texts=MANY))
     for options in ((), ("--no-kv-cache",)):
@@ -147,12 +146,12 @@ def on_data_ranks():
     return expect(tokens_of(divided), tokens_of(generate(one_by_one("llama2"), "llama2", texts=MANY)), "one by one")
 
 
-def in_any_company():
+def independent_of_batch():
     """In f32 too, a continuation in a batch depends on no other prompt."""
     exe = program_of("llama2", "llama2", [], OUT / "llama2" / "llama2_f32", "float32")
-    all_of_them = generate(exe, "llama2", texts=MANY)
+    in_large_batch = generate(exe, "llama2", texts=MANY)
     some = generate(exe, "llama2", texts=MANY[:3])
-    return expect(tokens_of(some), tokens_of(all_of_them)[:3], "among others")
+    return expect(tokens_of(some), tokens_of(in_large_batch)[:3], "among others")
 
 
 def in_pytorch(family: str):
@@ -168,7 +167,8 @@ def in_pytorch(family: str):
 
 
 def falls_back():
-    """A model without programs for positions generates, and says which operation is the reason."""
+    """A model without the programs `@prefill` and `@decode` generates text, and reports the operation that is the
+    reason."""
     exe = program_of(WITHOUT_CACHES, WITHOUT_CACHES)
     result = subprocess.run([exe, "generate", "--init-from", weights_of(WITHOUT_CACHES), "--prompt", "In",
                              "--max-tokens", "3", "--json"], capture_output=True, text=True, env=os.environ)
@@ -191,7 +191,7 @@ def stops():
     """A continuation ends before a stop text and before a stop token."""
     exe, family = program_of("llama2", "llama2"), "llama2"
     whole = cached_tokens(family)[1]
-    # In bytes that are not UTF-8, texts cannot be told apart: take a letter that the model writes.
+    # A stop text must be UTF-8: take an ASCII character that the model writes.
     at = next(i for i, token in enumerate(whole) if 32 < token < 127)
     by_token = generate(exe, family, "--stop-token", str(whole[at]))[1]
     by_text = generate(exe, family, "--stop", chr(whole[at]))[1]
@@ -209,8 +209,8 @@ def tokenizer_of() -> Path:
 
 
 def tokenizer():
-    """Prompts become the tokens of the library, and tokens its text, on one process and on two; a chat
-    goes through the template."""
+    """Prompts and texts are encoded and decoded as by the `tokenizers` library, on one process and on two. A chat
+    template changes the prompt."""
     import tokenizers
     folder = tokenizer_of()
     library = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
@@ -223,7 +223,7 @@ def tokenizer():
 
 
 def lost_tokenizer():
-    """A tokenizer that cannot start, or that ends, is an error at once, on two processes, too."""
+    """A tokenizer process that cannot start, or that ends early, is an immediate error on two processes."""
     exe = program_of("wide", "wide_mesh")
     command = by_torchrun(2, [exe, "generate", "--init-from", weights_of("wide"), "--prompt", "a", "--tokenizer",
                               tokenizer_of()])
@@ -254,7 +254,7 @@ def cases(everything: bool):
         yield f"{family} on stages", partial(on_stages, family, family, 2)
     for family in STAGED_TP if everything else STAGED_TP[:1]:
         yield f"{family} on stages and tp", partial(on_stages, family, f"{family}_tp", 4)
-    yield "in any company", in_any_company
+    yield "in any company", independent_of_batch
     yield "sampling", sampling
     yield "stops", stops
     yield "tokenizer", tokenizer

@@ -7,12 +7,12 @@ answers count. The program is rebuilt with `--set`:
 
 - *answers*: with `model.answers`, three steps on windows of the chats have the losses of `transformers` with labels
   of -100.
-- *packed*: with `model.packed`, three steps on packed chats have the losses of `transformers` with positions by
-  document and a mask that is causal within each document.
+- *packed*: with `model.packed`, three steps on packed chats have the losses of `transformers` with positions that
+  restart in each document and a mask that is causal within each document.
 - *greedy text*: generation from this program equals the greedy text of `transformers`, with and without caches.
 - *export*: the configuration and all tensors are those that were imported.
 
-A program without these settings names them. Without --all, a third of the families.
+A program without these settings names them in a message. Without --all, each commit tests a third of the families.
 """
 
 import json
@@ -60,7 +60,7 @@ SETTINGS = {"answers": ["model.answers=true"], "packed": ["model.packed=true", "
 def make(name: str):
     """The model of `transformers` and its directory."""
     config, folder = FAMILIES[name].config, OUT / name / "hf"
-    config._attn_implementation = config._experts_implementation = "eager"  # take float64
+    config._attn_implementation = config._experts_implementation = "eager"  # others refuse float64
     torch.manual_seed(3)
     architecture = getattr(transformers, FAMILIES[name].architecture)  # imports its code, which in_float64 changes
     with in_float64():
@@ -120,7 +120,7 @@ def answers_loss(model, p, tokens, labels, documents, positions, weights):
 
 
 def block_causal(documents, window=None):
-    """What is added to scores: 0 where a position sees another, [batch, 1, seq, seq]."""
+    """The mask that is added to attention scores, [batch, 1, seq, seq]: 0 where a position sees another one."""
     at = torch.arange(documents.shape[1])
     seen = (documents[:, :, None] == documents[:, None]) & (at[:, None] >= at)
     if window:
@@ -188,7 +188,7 @@ def exported(name: str):
 
 
 def message(words: list[str], *options):
-    """A program without the settings names the one that its model has."""
+    """Whether a program without the settings prints all `words`, which name the missing setting."""
     _, folder = make("llama")
     command = [executable("llama", "plain"), "--data", chats(), "--init-from", folder, "--steps", 1, "--out", OUT / "message",
                "--resume", "none", *options]

@@ -1,5 +1,5 @@
-"""The five commands of a first day, on a small model that `transformers` made, and what `transformers` says to
-their results.
+"""Checks the five commands of docs/huggingface.md on a small model of `transformers`, and compares their results with those
+of `transformers`.
 
     commands.py [-v] [NAME...]
 
@@ -47,7 +47,7 @@ def make() -> None:
         bos_token_id=tokenizer.bos_token_id, eos_token_id=tokenizer.eos_token_id)
     torch.manual_seed(5)
     model = transformers.LlamaForCausalLM(config)
-    with torch.no_grad():  # decided logits: rounding chooses between no two tokens
+    with torch.no_grad():  # logits far apart: rounding never decides between two tokens
         for parameter in model.parameters():
             parameter *= 3
     model.save_pretrained(MODEL)

@@ -1,7 +1,7 @@
 """Models of `transformers` that compute in float64.
 
 Their code converts to float32 in norms, softmax and rotary positions, whatever the type of the model. `Wide`
-stands for the module `torch` in that code and calls float64 by the name of float32.
+replaces the module `torch` in that code; its `float32` is float64.
 """
 
 import contextlib

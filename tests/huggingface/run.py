@@ -14,7 +14,7 @@ directory:
 - *f16*: the same for f16.
 - *other weights*: `titanc import` refuses a configuration beside weights of another vocabulary.
 
-Without --all, a third of the families, which take turns by commits.
+Without --all, each commit tests a third of the families (take_turns).
 """
 
 import json
@@ -69,7 +69,7 @@ train meshed = run on four with {{}}
 def make(name: str):
     """The model of `transformers`, its directory, and the file of Titan's program."""
     family, folder = FAMILIES[name], OUT / name
-    family.config._attn_implementation = family.config._experts_implementation = "eager"  # take float64
+    family.config._attn_implementation = family.config._experts_implementation = "eager"  # others refuse float64
     torch.manual_seed(3)
     architecture = getattr(transformers, family.architecture)  # imports its code, which in_float64 changes
     with in_float64():
@@ -158,7 +158,7 @@ def round_trip(name: str, run: str, processes: int):
 
 
 def other_weights(name: str):
-    """Weights beside a configuration that they do not fit are found by the import, not by the run."""
+    """`titanc import` refuses a directory whose weights do not have the shapes of its configuration."""
     _, weights, _ = make(name)
     folder = OUT / name / "other"
     shutil.rmtree(folder, ignore_errors=True)
@@ -171,7 +171,7 @@ def other_weights(name: str):
 
 
 def same_types(name: str, dtype: str):
-    """Weights with elements of 16 bits, by the program of `titanc import`."""
+    """The program of `titanc import` preserves weights of 16 bits, and a run of it exports that type."""
     family, folder = FAMILIES[name], OUT / name / dtype
     kind, short = getattr(torch, dtype), {"bfloat16": "bf16", "float16": "f16"}[dtype]
     source, weights = folder / "imported.titan", folder / "hf"

@@ -1,4 +1,4 @@
-"""Starting from something else: adapters, several sources, a longer vocabulary, and training on from weights.
+"""Runs that start from given weights: adapters, several sources, a longer vocabulary, continued training.
 
     starting.py [-v] [NAME...]
 
@@ -76,7 +76,7 @@ def weights(name: str, seed: int) -> Path:
 
 
 def load(folder: Path):
-    """The model that transformers reads there."""
+    """The model that transformers reads from the directory."""
     with in_float64():
         model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float64,
                                                                   attn_implementation="eager")
@@ -146,10 +146,10 @@ def equal(left, right) -> list[str]:
 # Adapters
 
 def update(parameters, layer: int, which: str) -> torch.Tensor:
-    """alpha / rank * down @ up, as transformers lays the weight out."""
+    """The adapter's update alpha / rank * down @ up, in the layout of transformers' weight."""
     down, up = (parameters[f"layers.{layer}.lora_{which}_{part}"] for part in ("down", "up"))
     product = torch.tensordot(down, up, 1)  # embed, heads ..., head
-    if which == "q":  # neighbours of a head are halves there
+    if which == "q":  # a rotated pair is two neighbours in Titan, and an element of each half in transformers
         pairs = product.unflatten(-1, (-1, 2))
         product = pairs.transpose(-1, -2).flatten(-2)
     return ALPHA / RANK * product.flatten(1).T
@@ -161,7 +161,7 @@ def merged(base, parameters) -> dict[str, torch.Tensor]:
 
 
 class Adapted:
-    """The adapters of a model that stays as it is."""
+    """A frozen model whose adapters are trained, in the form that tests/parity/training.py trains."""
 
     UNDECAYED = ()
 
@@ -303,6 +303,8 @@ def longer_program(run: str) -> Path:
 
 
 class Reference:
+    """A model of transformers in the form that tests/parity/training.py trains."""
+
     UNDECAYED = ()
 
     def __init__(self, model):
@@ -331,7 +333,7 @@ def longer(run: str, exe: Path):
             result.table() + f"\n    longer: {shapes}, fresh: {fresh}, first elements differ: {other}")
 
 
-# Training on, on real text
+# Continued training, on real text
 
 def real_text(run: str, exe: Path):
     folder = weights("base", 3)

@@ -1,6 +1,6 @@
 """A tiny model of each family: the configuration of `transformers`, and the same model in Titan.
 
-Sizes that differ everywhere show an exchange of dimensions.
+All dimensions have different sizes, so that tests detect transposed ones.
 """
 
 from dataclasses import dataclass

@@ -2,9 +2,10 @@
 
     run.py [-v] [NAME...]
 
-torchrun, mpirun of Open MPI, mpiexec of MPICH, srun (a Slurm cluster of one node) and two hosts (network
-namespaces, two ranks each) train the same binary. All losses equal those of torchrun on one machine, bit by bit. A launcher that the machine
-does not have is reported as skipped. With -v, prints commands and losses: the transcript in docs/launchers.md.
+The same binary trains under torchrun, mpirun of Open MPI, mpiexec of MPICH, srun (a Slurm cluster of one node),
+and torchrun on two hosts (network namespaces with two ranks each). All losses equal those of torchrun on one
+machine, bit by bit. A launcher that the machine does not have is reported as skipped. With -v, prints commands
+and losses: the transcript in docs/launchers.md.
 """
 
 import json

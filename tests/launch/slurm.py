@@ -57,7 +57,7 @@ def free_ports() -> tuple[int, int]:
 
 
 def start(command: list, environment: dict) -> None:
-    """A daemon; it returns when it serves."""
+    """Runs a command that starts a daemon, and returns when the daemon serves."""
     result = subprocess.run([str(word) for word in command], env=environment, capture_output=True,
                             text=True, timeout=30)
     if result.returncode:
@@ -77,7 +77,7 @@ def wait_until_idle(environment: dict, seconds: float = 30) -> None:
 
 @contextlib.contextmanager
 def cluster():
-    """The environment of commands of the cluster, which ends with the context."""
+    """Yields the environment for commands of the cluster; the cluster ends with the context."""
     folder = Path(tempfile.mkdtemp(prefix="titan-slurm-"))
     environment = {**os.environ, "SLURM_CONF": str(folder / "slurm.conf")}
     try:

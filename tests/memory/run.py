@@ -2,11 +2,13 @@
 
     run.py [--all] [-v]
 
-Trains GPT-2 with 124 M parameters (more than 1 GiB per rank) for a few steps in several ways: one process on two
-threads that saves a checkpoint; one that resumes from it; two processes with tensors stored in shards; with --all,
-two processes with a stage each, which need different memory, and one in bf16 if the CPU supports it. From its maximum resident memory (wait4) the test subtracts what a program
-without matrices and with the same libraries uses beyond its plan. The difference must be within 2 % of the plan.
-The figure for loaded libraries must be within 10 % of what that program uses, on one process and on two.
+Trains GPT-2 with 124 M parameters (more than 1 GiB per rank) for a few steps in several configurations: one process
+on two threads that saves a checkpoint; one that resumes from it; two processes with tensors stored in shards; with
+--all, two processes with a pipeline stage each, whose memory differs, and one process in bf16 if the CPU supports it.
+
+The memory of loaded libraries is measured by empty.titan: its maximum resident memory (wait4) minus its plan. The
+maximum resident memory of GPT-2 without these libraries must be within 2 % of its plan. The plan's figure for
+libraries must be within 10 % of the measured one, on one process and on two.
 """
 
 import argparse
@@ -27,9 +29,9 @@ EMPTY = Path(__file__).resolve().parent / "empty.titan"
 MODEL = ROOT / "bench" / "programs" / "gpt2_124m.titan"
 STAGES = Path(__file__).resolve().parent / "stages.titan"
 SIZES = ["data.batch=2", "data.seq=256"]
-STAGED = ["data.batch=8", "data.seq=256"]  # the smaller stage, too, has more than LARGE
-LARGE = 2**30
-ALLOWED = 0.02
+STAGED = ["data.batch=8", "data.seq=256"]  # so that the smaller stage, too, exceeds LARGE
+LARGE = 2**30  # bytes of the smallest plan that is judged
+ALLOWED = 0.02  # deviation from the plan, relative
 
 
 def observe(command: list, processes: int, threads: int) -> list[int]:
@@ -39,12 +41,12 @@ def observe(command: list, processes: int, threads: int) -> list[int]:
         port = probe.getsockname()[1]
     ranks = []
     for rank in range(processes):
-        place = {"RANK": str(rank), "WORLD_SIZE": str(processes), "LOCAL_RANK": str(rank),
-                 "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)} if processes > 1 else {}
+        rank_environment = {"RANK": str(rank), "WORLD_SIZE": str(processes), "LOCAL_RANK": str(rank),
+                            "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)} if processes > 1 else {}
         with open(OUT / f"output-{rank}", "w") as file:
             ranks.append(subprocess.Popen(
                 list(map(str, command)), stdout=file, stderr=subprocess.STDOUT,
-                env={**os.environ, "TITAN_NUM_THREADS": str(threads), **place}))
+                env={**os.environ, "TITAN_NUM_THREADS": str(threads), **rank_environment}))
     most = []
     for rank, process in enumerate(ranks):
         _, status, usage = os.wait4(process.pid, 0)
@@ -68,11 +70,13 @@ def training(exe: Path, text: Path, out: str) -> list:
 
 
 class Observations:
+    """The measured memory of libraries, and comparisons of plans with measured memory."""
+
     def __init__(self):
         self.text = write_text(OUT / "text.txt", 50_000)
         self.models = {}
         empty = build(EMPTY, "empty", "float32", OUT / "empty")
-        # By the figure of info: one process loads less than several.
+        # The plan's figure -> measured bytes. The figures differ: one process loads fewer libraries than several.
         self.libraries = {}
         for n in (1, 2):
             planned = plan(EMPTY, "float32", [], n, 1)
