@@ -1,4 +1,4 @@
-// Cases of elementwise operations.
+// Draws cases of elementwise operations.
 
 #include "tests/ops/Generators.h"
 

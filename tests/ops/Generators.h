@@ -1,7 +1,7 @@
-// Generators of cases.
+// Generators of cases: functions that draw a random use of one operation.
 //
-// One generator per operation. titan-check-ops fails if an operation of the dialect has none. A new
-// operation with a generator has its gradient and all its shardings tested.
+// titan-check-ops fails if an operation of the dialect has no generator. A new operation with a
+// generator has its gradient and all its shardings tested.
 #pragma once
 
 #include "tests/ops/Draw.h"

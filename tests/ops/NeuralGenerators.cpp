@@ -1,4 +1,5 @@
-// Cases of composite operations.
+// Draws cases of operations of neural networks: attention, rotary positions, selection, prefix
+// sums.
 
 #include "tests/ops/Generators.h"
 
@@ -97,7 +98,7 @@ static Case drawAttention(Draw &draw) {
     result.operands.push_back(
         draw.integer(draw.reorder(draw.drawSome(heads.shared)), 0, keys - queries));
   result.isDifferentiable = !isChunk;
-  // No step of a ring, which is a part of an attention.
+  // Without the operand that makes the operation one step of ring attention.
   result.attributes.push_back(draw.builder.getNamedAttr(
       "operandSegmentSizes",
       draw.builder.getDenseI32ArrayAttr({1, 1, 1, heads.documents ? 1 : 0, 0, isChunk})));
@@ -110,14 +111,14 @@ static Case drawAttentionGrad(Draw &draw) {
                draw.real(heads.values), draw.real(heads.results), draw.real(heads.rows)},
               {draw.type(heads.queries), draw.type(heads.keys), draw.type(heads.values)},
               heads.attributes};
-  bool isThrough = draw.chance();
-  if (isThrough)
+  bool hasLseCotangent = draw.chance();
+  if (hasLseCotangent)
     result.operands.push_back(draw.real(heads.rows));
   if (heads.documents)
     result.operands.push_back(*heads.documents);
   result.attributes.push_back(draw.builder.getNamedAttr(
       "operandSegmentSizes", draw.builder.getDenseI32ArrayAttr(
-                                 {1, 1, 1, 1, 1, 1, isThrough, heads.documents ? 1 : 0, 0})));
+                                 {1, 1, 1, 1, 1, 1, hasLseCotangent, heads.documents ? 1 : 0, 0})));
   result.isDifferentiable = false;
   return result;
 }

@@ -15,9 +15,9 @@ using interpreter::RankTensors;
 using ir::HostTensor;
 using ir::NamedTensorType;
 
-/// A term of a partial sum at global element `index`: rank `part` of `parts` has a share that is
-/// its own, so that only what is linear gives the same in the end. Shares are multiples of 1/8,
-/// which every element type holds exactly.
+/// The term of one rank in a partial sum over `shards` ranks, at global element `index`; the terms
+/// add up to `whole`. Ranks have different terms, so that only linear operations give the right
+/// sum. Terms except the first are multiples of 1/8, which every element type represents exactly.
 static double getTerm(double whole, int64_t rankIndex, int64_t shards, int64_t index) {
   auto fraction = [&](int64_t p) { return static_cast<double>((5 * p + 3 * index) % 17 - 8) / 8; };
   if (rankIndex != 0)

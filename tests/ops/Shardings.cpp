@@ -13,6 +13,7 @@ using dist::ShardingByAxis;
 
 namespace {
 
+/// A depth-first search over the axes of the mesh, with one choice per axis.
 class Enumeration {
 public:
   Enumeration(const Case &c, const dist::ShardingRule &rule, const dist::MeshView &mesh)
@@ -33,22 +34,23 @@ private:
     }
     visit(a + 1);
     for (size_t f = 0; f < rule.factors.size(); ++f)
-      split(a, f);
+      shardFactor(a, f);
     for (const std::vector<unsigned> &set : rule.linearSets)
-      pass(a, set);
+      passPartialSums(a, set);
     if (rule.isElementwise || rule.contractsFlat)
       for (int from = 0; from < getFlatRank(); ++from)
         shardFlat(a, from);
   }
 
-  /// Visits the next axis, then undoes the choice for this one.
-  void goOn(size_t a) {
+  /// Visits the next axis, then undoes the choice for axis `a`.
+  void visitNextAxis(size_t a) {
     visit(a + 1);
     for (ShardingByAxis &byAxis : llvm::concat<ShardingByAxis>(operands, results))
       byAxis.dimOfAxis[a] = dist::kReplicated;
   }
 
-  void split(size_t a, size_t f) {
+  /// Shards factor `f` by axis `a`, if the rule allows it.
+  void shardFactor(size_t a, size_t f) {
     const dist::Factor &factor = rule.factors[f];
     int64_t degree = mesh.getAxes()[a].degree;
     if (factor.kind == FactorKind::Replicated || factor.size % (degrees[f] * degree) != 0)
@@ -63,22 +65,24 @@ private:
     }
     degrees[f] *= degree;
     if (isPossible)
-      goOn(a);
+      visitNextAxis(a);
     degrees[f] /= degree;
     for (ShardingByAxis &byAxis : llvm::concat<ShardingByAxis>(operands, results))
       byAxis.dimOfAxis[a] = dist::kReplicated;
   }
 
-  void pass(size_t a, const std::vector<unsigned> &set) {
+  /// Makes the operands of a linear set, and so the results, partial sums over axis `a`.
+  void passPartialSums(size_t a, const std::vector<unsigned> &set) {
     for (unsigned i : set)
       if (!makePartial(operands[i], a, ReductionKind::Sum))
         return;
     for (ShardingByAxis &result : results)
       if (!makePartial(result, a, ReductionKind::Sum))
         return;
-    goOn(a);
+    visitNextAxis(a);
   }
 
+  /// Shards the dimensions of all operands from index `from` on as one flat dimension.
   void shardFlat(size_t a, int from) {
     for (const ShardingByAxis &byAxis : llvm::concat<const ShardingByAxis>(operands, results))
       if (llvm::is_contained(byAxis.dimOfAxis, dist::kFlat) && byAxis.flatFrom != from)
@@ -92,10 +96,10 @@ private:
       else
         std::tie(byAxis.dimOfAxis[a], byAxis.flatFrom) = std::tuple(int(dist::kFlat), from);
     }
-    goOn(a);
+    visitNextAxis(a);
   }
 
-  /// A value has partial axes of one kind only.
+  /// False if the value already has partial axes of another kind.
   static bool makePartial(ShardingByAxis &byAxis, size_t a, ReductionKind kind) {
     bool isOther = llvm::is_contained(byAxis.dimOfAxis, dist::kPartial) && byAxis.kind != kind;
     byAxis.dimOfAxis[a] = dist::kPartial;
@@ -109,7 +113,7 @@ private:
                                      : ReductionKind::Sum;
   }
 
-  /// Flat storage may start at any dimension of the smallest value.
+  /// Flat storage may start at any dimension of the operand with the most dimensions.
   int getFlatRank() const {
     int64_t rank = 0;
     for (const Tensor &operand : c.operands)
@@ -133,7 +137,7 @@ private:
   const dist::ShardingRule &rule;
   const dist::MeshView &mesh;
   std::vector<ShardingByAxis> operands, results;
-  std::vector<int64_t> degrees; ///< per factor, into how many parts it is split
+  std::vector<int64_t> degrees; ///< of each factor: the number of its shards
   std::vector<OpSharding> found;
 };
 

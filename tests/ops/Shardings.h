@@ -10,11 +10,12 @@
 
 namespace titan::ops {
 
+/// The types of operands and results with their shardings.
 struct OpSharding {
   std::vector<ir::NamedTensorType> operands, results;
 };
 
-/// All combinations for the axes of `mesh` and the operation `op` of case `c`.
+/// All combinations of choices for the axes of `mesh`, for the operation of case `c`.
 std::vector<OpSharding> enumerateShardings(const Case &c, const dist::ShardingRule &rule,
                                            const dist::MeshView &mesh);
 

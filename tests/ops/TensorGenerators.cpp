@@ -1,4 +1,4 @@
-// Cases of contraction, indexing and dimensions.
+// Draws cases of contractions, reductions, indexing, and changes of dimensions.
 
 #include "tests/ops/Generators.h"
 
@@ -126,8 +126,8 @@ static Case drawRefined(Draw &draw, bool isSplit) {
   Dims fine = draw.dims(1, 4), coarse;
   int64_t at = draw.number(0, static_cast<int64_t>(fine.size()) - 1);
   int64_t count = draw.number(1, static_cast<int64_t>(fine.size()) - at), product = 1;
-  for (DimAttr sliceDims : ArrayRef(fine).slice(at, count))
-    product *= sliceDims.getSize();
+  for (DimAttr dim : ArrayRef(fine).slice(at, count))
+    product *= dim.getSize();
   DimAttr whole = draw.dim(product);
   coarse.append(fine.begin(), fine.begin() + at);
   coarse.push_back(whole);

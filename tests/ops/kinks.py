@@ -1,8 +1,7 @@
-"""Derivatives at points that have several: Titan's equal PyTorch's.
+"""Compares derivatives with PyTorch's where a function has no unique one (kinks such as relu at 0).
 
 Covers every row of the table in docs/language.md ("Where a function has no derivative"). The
-interpreter computes gradients at the kink and on both sides; they are compared bitwise with
-PyTorch.
+interpreter computes gradients at the kink and on both sides; they must equal PyTorch's bitwise.
 """
 
 from pathlib import Path

@@ -88,9 +88,9 @@ def contract(attributes, results, x, y, into=None):
 
 def reduce(attributes, results, x):
     dims, _ = results[0]
-    away = [i for i, d in enumerate(x.dims) if d not in dims]
+    reduced = [i for i, d in enumerate(x.dims) if d not in dims]
     function = [torch.sum, torch.amax, torch.amin][attributes["kind"]]
-    data = function(x.data, dim=away) if away else x.data
+    data = function(x.data, dim=reduced) if reduced else x.data
     return Named(data, [d for d in x.dims if d in dims]).to(dims)
 
 
@@ -147,8 +147,8 @@ def pad(attributes, results, x):
 def insert_slice(attributes, results, x, into, start):
     dim = attributes["dim"]
     at, slices = into.dims.index(dim), x.to(into.dims)
-    places = torch.arange(slices.shape[at]).reshape([-1 if d == dim else 1 for d in into.dims])
-    return into.data.scatter(at, (start.to(into.dims) + places).expand_as(slices), slices)
+    offsets = torch.arange(slices.shape[at]).reshape([-1 if d == dim else 1 for d in into.dims])
+    return into.data.scatter(at, (start.to(into.dims) + offsets).expand_as(slices), slices)
 
 
 def rotary(attributes, results, x, start=None):
@@ -172,28 +172,29 @@ def rotary(attributes, results, x, start=None):
 
 
 class Scores:
-    """The scores of attention and its gradient by rows, masked."""
+    """The masked scores of attention, [outer dims, query, key], for attention and its gradient."""
 
     def __init__(self, attributes, q, k, v, documents, start=None):
         along, head = attributes["along"], attributes["head"]
         self.outer = [d for d in q.dims if d not in (along, head)]
         self.rows, self.order = self.outer + [along], self.outer + [along, head]
         own = [d for d in v.dims if d == head or d not in k.dims]
-        self.of_values = self.rows + own
-        self.q, self.k, self.v = q.to(self.order), k.to(self.order), v.to(self.of_values)
+        self.value_dims = self.rows + own
+        self.q, self.k, self.v = q.to(self.order), k.to(self.order), v.to(self.value_dims)
         self.scale, cap = attributes["scale"], attributes.get("soft_cap")
+        # `slope` is the derivative of the scores by the products of queries and keys.
         scores, self.slope = self.scale * self.q @ self.k.transpose(-1, -2), self.scale
         if cap:
             scores = cap * (scores / cap).tanh()
             self.slope = self.scale * (1 - (scores / cap) ** 2)
         first = 0 if start is None else start.to(self.outer)[..., None]
         i, j = first + torch.arange(scores.shape[-2]), torch.arange(scores.shape[-1])
-        apart = i[..., None] - j
-        seen = torch.ones_like(apart, dtype=torch.bool)
+        distance = i[..., None] - j
+        seen = torch.ones_like(distance, dtype=torch.bool)
         if attributes.get("causal"):
-            seen = seen & (apart >= 0)
+            seen = seen & (distance >= 0)
         if attributes.get("window"):
-            seen = seen & (apart.abs() < attributes["window"])
+            seen = seen & (distance.abs() < attributes["window"])
         if documents:
             ids = documents.to(self.rows)
             outer = torch.broadcast_shapes(ids.shape[:-1], i.shape[:-1])
@@ -207,7 +208,7 @@ def attention(attributes, results, q, k, v, *rest):
     documents = next((x for x in rest if attributes["along"] in x.dims), None)
     start = next((x for x in rest if attributes["along"] not in x.dims), None)
     s = Scores(attributes, q, k, v, documents, start)
-    result = Named(s.scores.softmax(-1) @ s.v, s.of_values).to(results[0][0])
+    result = Named(s.scores.softmax(-1) @ s.v, s.value_dims).to(results[0][0])
     return result, Named(s.scores.logsumexp(-1), s.rows).to(results[1][0])
 
 
@@ -216,7 +217,7 @@ def attention_grad(attributes, results, cotangent, q, k, v, y, lse, *rest):
     real = [x for x in rest if x.data.dtype.is_floating_point]
     documents = [x for x in rest if not x.data.dtype.is_floating_point]
     s = Scores(attributes, q, k, v, documents[0] if documents else None)
-    dy, ys = cotangent.to(s.of_values), y.to(s.of_values)
+    dy, ys = cotangent.to(s.value_dims), y.to(s.value_dims)
     p = (s.scores - lse.to(s.rows).unsqueeze(-1)).exp()
     delta = (dy * ys).sum(-1, keepdim=True)
     if real:
@@ -228,7 +229,7 @@ def attention_grad(attributes, results, cotangent, q, k, v, y, lse, *rest):
         return Named(data, [d for d in order if d in like.dims]).to(like.dims)
     return (Named(ds @ s.k, s.order).to(q.dims),
             of_keys(ds.transpose(-1, -2) @ s.q, k, s.order),
-            of_keys(p.transpose(-1, -2) @ dy, v, s.of_values))
+            of_keys(p.transpose(-1, -2) @ dy, v, s.value_dims))
 
 
 def top_k(attributes, results, x):
@@ -277,11 +278,12 @@ def random(attributes, results, seed, step, *starts):
     index = torch.arange(math.prod(uncut.values())).reshape(list(uncut.values()))
     for at, (name, size) in enumerate(zip(dims, shape)):
         index = index.narrow(at, first[name], size)
-    return torch.tensor([drawn(attributes["kind"], stream, state, i) for i in index.reshape(-1).tolist()],
+    return torch.tensor([draw_number(attributes["kind"], stream, state, i) for i in index.reshape(-1).tolist()],
                         dtype=torch.float64).reshape(shape)
 
 
-def drawn(kind, stream, keys, index):
+def draw_number(kind, stream, keys, index):
+    """Element `index` of a random tensor: uniform in [0, 1) for kind 0, else normal (Box-Muller)."""
     low = (1 << 32) - 1
     c, k = [index & low, index >> 32, keys & low, keys >> 32], [stream & low, stream >> 32]
     for _ in range(10):
