@@ -1,4 +1,4 @@
-"""Models that read arrays: compiled, in float64, against PyTorch and on two processes.
+"""Compares compiled models that read arrays, in float64, with PyTorch, and two processes with one.
 
     arrays.py [-v] [NAME...]
 
@@ -147,7 +147,7 @@ def prepare(name: str) -> tuple[Path, Path]:
     return program, write(name, draw(name))
 
 
-def one(name: str) -> Path:
+def run_on_one_process(name: str) -> Path:
     """The run of one process, executed once."""
     out = OUT / f"{name}-one"
     with turn_to_make(out):
@@ -159,7 +159,7 @@ def one(name: str) -> Path:
 
 
 def against_torch(name: str):
-    out, against = one(name), OUT / f"{name}-reference"
+    out, against = run_on_one_process(name), OUT / f"{name}-reference"
     weights = load_file(out / "initial.safetensors")
     module = SimpleNamespace(loss=CASES[name][1], UNDECAYED=())
     write_run(against, *train(module, weights, batches(draw(name)), Recipe(steps=STEPS)))
@@ -168,7 +168,7 @@ def against_torch(name: str):
 
 
 def against_one(name: str):
-    whole, out = one(name), OUT / f"{name}-sharded-run"
+    whole, out = run_on_one_process(name), OUT / f"{name}-sharded-run"
     exe = build(OUT / f"{name}.titan", "sharded", "float64", OUT / f"{name}-sharded")
     Launch(STEPS, SEED, 2).run(exe, OUT / ("pairs.safetensors" if name == "pairs" else name), out,
                                ["--check-replicas"])

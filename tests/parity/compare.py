@@ -98,8 +98,8 @@ def same_keys(kind: str, a, b, result: Result) -> bool:
     return a.keys() == b.keys() and bool(b)
 
 
-def not_finite(value: float) -> float:
-    """NaN compares less than any number; a NaN difference counts as infinite."""
+def nan_to_infinity(value: float) -> float:
+    """A difference that is NaN counts as infinite, because comparisons with NaN are false."""
     return math.inf if math.isnan(value) else value
 
 
@@ -107,7 +107,7 @@ def compare_metric(kind: str, a: dict, b: dict, limit: float | None, result: Res
     """Compares numbers by step, or by step and name."""
     if not same_keys(kind, a, b, result):
         return
-    differences = {s: not_finite(abs(a[s] - b[s]) / (abs(b[s]) or 1)) for s in b}
+    differences = {s: nan_to_infinity(abs(a[s] - b[s]) / (abs(b[s]) or 1)) for s in b}
     worst = max(differences, key=differences.get)
     ratio = None if limit is None else differences[worst] / limit
     result.rows.append(Row(kind, len(b), f"step {worst}: {a[worst]:.12g}, {b[worst]:.12g}",
@@ -126,7 +126,7 @@ def compare_tensors(kind: str, a, b, limits, result: Result) -> None:
                                  f"{list(right.shape)}")
             continue
         size = right.double().norm().item()
-        off = not_finite((left.double() - right.double()).norm().item())
+        off = nan_to_infinity((left.double() - right.double()).norm().item())
         relative = off / size if size else (0.0 if off == 0 else math.inf)
         if limits is None:
             row = Row(kind, len(b), name, relative, None)

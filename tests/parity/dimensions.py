@@ -1,12 +1,12 @@
-"""No name of a dimension is special: models whose samples and positions are along other dimensions, against the
-same models with the names of the standard library, compiled.
+"""Checks that no name of a dimension is special: compiled models whose dimensions of samples and positions have other
+names compute the same as with the names of the standard library.
 
     dimensions.py [-v] [NAME...]
 
-Each program is written once. Its twin differs in the names of dimensions alone, which `default data` of its file or its
-run states. Twins must agree in every bit: losses of steps and of evaluations, gradients, weights, and the text that
-they generate with caches and without. A twin that does not state its dimensions is refused, so the test cannot compare
-a program with itself.
+Each program is written once. Its twin differs only in the names of dimensions; `default data` of its file or its run
+states which are those of samples and positions. Twins must agree in every bit: losses of steps and of evaluations,
+gradients, weights, and the text that they generate with caches and without. A twin that does not state its dimensions
+must be refused, which shows that the test does not compare a program with itself.
 """
 
 import json
@@ -107,7 +107,7 @@ train sharded = run on two with { accumulate = 2 }
 
 @dataclass(frozen=True)
 class Twins:
-    """A program, the names of its twin, and how the twin states them: for its file, or in its run."""
+    """A program, the names of its twin, and the twin's statement of them, in its file or in its run."""
 
     model: str
     runs: str
@@ -130,7 +130,7 @@ TWINS = {
     "text": Twins(TEXT, TEXT_RUNS, {"batch": "sentence", "seq": "position"},
                   "default data { samples = sentence, positions = position }\n", "", "text.txt",
                   {"run": 1, "sharded": 2, "positions": 2, "staged": 2}),
-    # The names that the standard library chooses are those of other dimensions here.
+    # In the twin, the standard library's names `batch` and `seq` are those of other dimensions.
     "images": Twins(IMAGES, IMAGE_RUNS, {"batch": "picture", "embed": "batch", "classes": "seq"}, "",
                     "samples = picture, ", "images", {"run": 1, "sharded": 2}),
 }
@@ -218,8 +218,8 @@ def generation():
     return whole and not wrong, "\n".join([f"    {ours}", *wrong])
 
 
-def silence(name: str):
-    """Without a statement, the renamed dimensions are unknown."""
+def without_statement(name: str):
+    """titanc refuses a twin that does not state its dimensions."""
     done = subprocess.run([TITANC, "check", program(name, True, states=False)], capture_output=True, text=True)
     return done.returncode != 0 and "no dimension is named" in done.stderr, done.stderr
 
@@ -231,7 +231,7 @@ def main() -> None:
     report.cases([*((f"{name} {train}", partial(training, name, train))
                     for name, twins in TWINS.items() for train in twins.processes),
                   ("text generation", generation),
-                  *((f"{name} without a statement", partial(silence, name)) for name in TWINS)],
+                  *((f"{name} without a statement", partial(without_statement, name)) for name in TWINS)],
                  arguments.names)
     report.end()
 

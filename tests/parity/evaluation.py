@@ -1,10 +1,10 @@
-"""Losses and metrics of evaluations: compiled, in float64, against PyTorch on the whole set at once.
+"""Compares losses and metrics of evaluations, compiled in float64, with PyTorch on the whole set at once.
 
     evaluation.py [-v] [NAME...]
 
-The batches of a set have few and many labels that count, so that a mean of means over batches differs. Each program
-evaluates the weights of two steps on two sets, on one process, on two, and on the stages of a pipeline. Steps that
-compute metrics are the same steps.
+Batches of a set differ in the number of labels that count, so that a mean of the batches' means would be wrong. Each
+program evaluates the weights after two steps on two sets, on one process, on two, and on the stages of a pipeline.
+Training steps that also compute metrics must have the same losses.
 """
 
 import json
@@ -99,14 +99,14 @@ def case(train: str, processes: int, batches: int):
 
 
 def in_a_run():
-    """The row of the last step has the numbers that `eval` reports."""
+    """The evaluation of a run reports the numbers of `eval` in the row of the last step."""
     last = json.loads((trained() / "metrics.jsonl").read_text().splitlines()[-1])
     lines = differences({name: flat(found) for name, found in last["eval_sets"].items()})
     return not lines and "metrics" not in last, "\n".join(lines)
 
 
 def measured(train: str, processes: int):
-    """The steps of a run that computes metrics in training: the same losses, and the metrics of one process."""
+    """Steps that compute metrics have the losses of steps that do not, and the metrics of one process."""
     rows = []
     for name, count in (("run", 1), (train, processes)):
         out = Launch(steps=2, processes=count).run(make(name, ["metrics.training=true"]), OUT / "train",
@@ -121,7 +121,7 @@ def measured(train: str, processes: int):
 
 
 def unknown_token():
-    """A token outside of the vocabulary is found before the first step, whatever reads it."""
+    """A token outside of the vocabulary is an error before the first step, in training and evaluation data."""
     exe, good, bad = make("run"), OUT / "train", OUT / "bad"
     with turn_to_make(bad):
         write_indexed(bad, draw_documents(6, 20) + [([1, VOCAB], [0, 1])])

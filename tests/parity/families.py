@@ -1,11 +1,12 @@
-"""Every model family of the standard library against PyTorch, at a tiny size.
+"""Compares every model family of the standard library with PyTorch, at a tiny size.
 
     families.py [--all] [-v] [NAME...]
 
-Interpreted in float64, from random weights and one batch: the loss, every gradient, every parameter
-and buffer after a step, and the logits of one sample, on one rank and on a mesh of four (shard 2 x
-tp 2); and chunks of positions from caches against all positions. Compiled programs then train for 50
-steps: without --all a half of those marked, by turns.
+The interpreter computes a step in float64 from random weights and one batch, on one rank and on a mesh of
+four (shard 2 x tp 2). The loss, every gradient, every parameter and buffer after the step, and the logits of
+one sample are compared; also the results of chunks of positions from caches with those of all positions.
+Compiled programs then train for several steps: all with --all, otherwise by each commit a half of the
+families that are marked `compiled`.
 """
 
 import importlib
@@ -29,7 +30,7 @@ from training import Recipe, train
 
 OUT = ROOT / "out" / "families"
 RANKS = 4
-# Settings of a program that only clips; and programs of single models.
+# The settings of programs/families.titan, and those of the programs with one model.
 PLAIN = Recipe(steps=STEPS, lr=1e-3, warmup=0, decay="constant", betas=(0.9, 0.999),
                weight_decay=0.0)
 WHOLE = Recipe(steps=STEPS, lr=2e-3, decay="cosine", to=0.1)
@@ -64,7 +65,7 @@ class Family:
     batch: int = 4
     seq: int = 16
     recipe: Recipe = PLAIN
-    compiled: bool = False  # also if some dimensions are not divisible
+    compiled: bool = False  # trains compiled in turns, also without --all
     others: tuple[str, ...] = ()  # runs on other meshes of four
     caches: bool = True  # generates from caches of earlier positions
 
@@ -95,7 +96,7 @@ class Family:
             save_file({"output.logits": self.module.logits(weights, tokens[:1]).contiguous()},
                       self.against / "logits.safetensors")
 
-    def steps(self, train_name: str, phase: str, ranks: int):
+    def check_step(self, train_name: str, phase: str, ranks: int):
         self.make_reference()
         ir = lower(self.source, train_name, phase, self.folder)
         result = judge(self.against, ir, ranks)
@@ -115,7 +116,7 @@ class Family:
         compare_tensors("logits", load_file(dump), load_file(self.against / "logits.safetensors"),
                         (1e-10, 1e-12), result)
 
-    def trained(self, text: Path):
+    def check_training(self, text: Path):
         exe = build(self.source, self.run, "float64", self.folder / "program")
         ours = Launch(STEPS, SEED).run(exe, text, self.folder / "ours")
         tokens = batches(text.read_bytes(), STEPS, self.batch, self.seq, SEED)
@@ -129,7 +130,7 @@ class Family:
 
 
 def attention_of(name: str) -> tuple[str, ...]:
-    """The runs with attention in a ring, in both orders, and by all-to-all."""
+    """The runs with ring attention, in block and in head-tail order, and with all-to-all attention."""
     return f"{name}_ring", f"{name}_mirrored", f"{name}_heads"
 
 
@@ -153,15 +154,15 @@ FAMILIES = [
 def cases(everything: bool, text: Path):
     compiled = FAMILIES if everything else take_turns([family for family in FAMILIES if family.compiled], 2)
     for family in FAMILIES:
-        yield f"{family.name} interpreted", partial(family.steps, family.run, "gradient", 1)
+        yield f"{family.name} interpreted", partial(family.check_step, family.run, "gradient", 1)
         for phase in MESH_PHASES:
             yield (f"{family.name} interpreted on four ranks after {phase}",
-                   partial(family.steps, family.mesh, phase, RANKS))
+                   partial(family.check_step, family.mesh, phase, RANKS))
         for mesh in family.others:
             yield (f"{family.name} interpreted on four ranks as {mesh}",
-                   partial(family.steps, mesh, "memory", RANKS))
+                   partial(family.check_step, mesh, "memory", RANKS))
         if family in compiled:
-            yield f"{family.name} compiled, {STEPS} steps", partial(family.trained, text)
+            yield f"{family.name} compiled, {STEPS} steps", partial(family.check_training, text)
 
 
 def main() -> None:

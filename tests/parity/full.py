@@ -1,10 +1,10 @@
-"""The debug model at full size: 200 steps of Titan's program and PyTorch's, in float32.
+"""Compares 200 steps of the debug model at full size with PyTorch, in float32.
 
     full.py [--text FILE] [--steps 200]
 
-Same initial weights, same batches; the loss after the last step must be within 1 % of PyTorch's. In
-float32 and over so many steps rounding errors grow, so this test is weaker than run.py. It shows
-that nothing depends on the small sizes there. Takes about ten minutes on two cores.
+From the same initial weights and batches, the loss after the last step must be within 1 % of PyTorch's.
+Rounding errors of float32 grow over the steps, so this test is weaker than run.py. It shows that no result
+of run.py depends on its small sizes. Takes about ten minutes on two cores.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Parity of the IR: a step interpreted after each phase, on virtual ranks, against PyTorch.
+"""Interprets a training step after each phase of the compiler, on virtual ranks, and compares it with PyTorch.
 
     interpret.py [--all] [-v] [NAME...]
 
@@ -38,7 +38,7 @@ MESHES = {"parity": 2, "on_replicate2": 2, "on_shard2": 2, "on_tp2": 2, "on_tp2_
 # Additional runs of some models.
 MORE = {"llama3": {"on_tp8": 8, "on_gathered_once": 4, "on_no_overlap": 4, "on_nested": 4}, "gpt2": {"on_regathered": 4}}
 SAMPLE = {"llama3": [*MESHES, *MORE["llama3"]], "gpt2": ["on_tp2_seq", "on_cube", "on_regathered"]}
-# Meshes for the bfloat16 plan without --all.
+# Meshes on which the program in bfloat16 is interpreted without --all.
 MIXED = ["on_shard2_tp2"]
 LR = 1e-3
 REDUCTION = re.compile(r'dist\.(all_reduce|reduce_scatter) ([%\w#, ]+) over \[[^\]]*\]')
@@ -70,7 +70,7 @@ def lower(program: Path, train_name: str, phase: str, folder: Path, dtype="float
 
 
 def check(model: str, train_name: str, phase: str, ranks: int, dtype: str):
-    """A plan for bfloat16 meets the same criterion: its casts change nothing in float64."""
+    """Interprets a step in float64. A program in bfloat16 meets the criterion, too: its casts then change nothing."""
     ir = lower(PROGRAMS / f"{model}.titan", train_name, phase, OUT / model, dtype)
     is_auto = train_name == "parity" and ranks > 1
     result = judge(OUT / model / "reference", ir, ranks, [f"--auto={ranks}"] if is_auto else [])
@@ -119,8 +119,8 @@ def mutants(model: str, mesh: str, everything: bool):
     if not everything:
         indices = sorted(random.Random(1).sample(indices, min(SAMPLED_MUTANTS, len(indices))))
     for index in indices:
-        mutant, place = without_reduction(ir, index)
-        yield (f"{model} {mesh} without the {place}", partial(is_caught, model, mesh, mutant))
+        mutant, description = without_reduction(ir, index)
+        yield (f"{model} {mesh} without the {description}", partial(is_caught, model, mesh, mutant))
 
 
 def is_caught(model: str, mesh: str, mutant: Path):

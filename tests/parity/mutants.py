@@ -3,11 +3,12 @@
     mutants.py [--all] [-v] [NAME...]
 
 Mutates the emitted C++, which runs as real processes. A mutant omits one value of one call of
-allReduce or reduceScatter, blocking or started; for a scattered sum the rank keeps its own slice of
-its unreduced value. Without --all, a sample of them.
+allReduce or reduceScatter, blocking or started; instead of a reduce-scatter, the rank copies its slice
+of its unreduced value. Without --all, a sample of the mutants is tried.
 
-The messages and slots of a pipeline follow from its table of fragments. Without a value in the column `reads` a fragment
-gets no message; with another value in `uses`, it reads the slot of that value.
+The table of fragments determines the messages and slots of a pipeline. A mutant removes a value from the column
+`reads` of a fragment, which then receives no message, or replaces a value in `uses`, so that the fragment reads the
+slot of another value.
 """
 
 import random
@@ -57,7 +58,8 @@ namespace {
 
 
 class Project:
-    """The output of `--emit=project` and copies with another text, each in a folder of its own."""
+    """The output of `--emit=project`, and copies with a changed source, each in another folder. `mark` finds the source
+    to change."""
 
     def __init__(self, program: Path, train: str, mark: re.Pattern):
         self.train = train
@@ -71,7 +73,7 @@ class Project:
         self.text = self.source.read_text()
 
     def compile(self, text: str, name: str) -> Path:
-        """The executable of another text."""
+        """The executable of a copy whose source has this text."""
         folder = self.folder.with_name(f"{self.train}-{name}")
         shutil.copytree(self.folder, folder)
         (folder / self.source.relative_to(self.folder)).write_text(text)
@@ -85,7 +87,7 @@ class Project:
 
 
 class Reductions(Project):
-    """A program whose calls can be replaced."""
+    """A program on a mesh, whose reductions can be omitted one by one."""
 
     def __init__(self):
         super().__init__(PROGRAMS / "llama3.titan", MESH, CALL)
@@ -99,7 +101,7 @@ class Reductions(Project):
     def in_comment(self, at: int) -> bool:
         return "//" in self.text[self.text.rfind("\n", 0, at):at]
 
-    def place(self, index: int) -> str:
+    def describe(self, index: int) -> str:
         match, value = self.reductions[index]
         line = self.text.count("\n", 0, match.start()) + 1
         return f"value {value} of {match.group(1)} in line {line} of {self.source.name}"
@@ -137,8 +139,8 @@ class Messages(Project):
                           for m in self.ROW.finditer(self.text)]
 
     def mutants(self) -> dict[str, tuple[str, Fragment, int, list[int]]]:
-        """A value of each direction between stages, and a residual of the first stage, which has several microbatches
-        in flight."""
+        """Arguments of `build` by name of the mutant: a message for a forward and for a backward fragment, and the slot
+        of a residual of the first stage, which has several microbatches in flight."""
         writer = {value: one for one in self.fragments for value in one.writes if one.kind == "Forward"
                   or one.kind == "Backward"}
         found = {}
@@ -154,8 +156,8 @@ class Messages(Project):
         return found
 
     def build(self, column: str, fragment: Fragment, value: int, instead: list[int]) -> Path:
-        """The executable in which a column of the table has other values instead of one of the fragment. A fragment
-        finds what it uses by position, so nothing is removed from that column."""
+        """The executable in which `instead` replaces a value in a column of the fragment. In `uses`, the position of a
+        value matters, so the number of values must not change."""
         begin, end = fragment.row.span(column)
         changed = [new for old in numbers(fragment.row[column]) for new in (instead if old == value else [old])]
         text = self.text[:begin] + ", ".join(map(str, changed)) + self.text[end:]
@@ -199,7 +201,7 @@ def reductions(everything: bool, text: Path):
         chosen = sorted(random.Random(SEED).sample(chosen, min(SAMPLE, len(chosen))))
     print(f"{len(chosen)} of {len(project.reductions)} reductions")
     for index in chosen:
-        yield f"without {project.place(index)}", partial(
+        yield f"without {project.describe(index)}", partial(
             is_caught, partial(project.build, index), OUT / f"drop-{index}", PROCESSES, text, plain)
 
 

@@ -1,11 +1,12 @@
-"""Optimizers: each held against PyTorch's, or its authors' definition, on every kind of mesh.
+"""Compares every optimizer with PyTorch's, or with its authors' definition, on every kind of mesh.
 
     optimizers.py [--all] [-v] [NAME...]
 
-A small model takes four steps on one batch, interpreted in float64 after the memory phase on one rank,
-in shards, with tensor parallelism and with both: the last loss, its gradients and the parameters after
-it, by the rule of compare.py. As the usual AdamW, or another case, would have to give something else, a case
-that agrees with that fails. Without --all, a case is shown on both at once, and one on every mesh.
+A small model takes four steps on one batch, interpreted in float64 after the memory phase: on one rank, with
+sharded storage, with tensor parallelism, and with both. The last loss, its gradients and the parameters after
+the last step must agree by the rule of compare.py. A case must also differ from the case `other` (AdamW, or
+SGD), or the test would not show that the settings have an effect. Without --all, most cases run only on the
+mesh with both.
 """
 
 import importlib
@@ -67,7 +68,7 @@ class Lion(torch.optim.Optimizer):
 
 
 class Bounded(torch.optim.Optimizer):
-    """`bounded`, above."""
+    """The optimizer `bounded` of OWN."""
 
     def __init__(self, groups, lr, decay=0.9, bound=2.0, weight_decay=0.0):
         super().__init__(groups, dict(lr=lr, decay=decay, bound=bound))
@@ -85,7 +86,7 @@ class Bounded(torch.optim.Optimizer):
                 p.sub_(group["lr"] * (p.grad / size).clamp(-bound, bound))
 
 
-# Of a matrix of the model, how many of its leading dimensions are contracted; of the others 1 is.
+# The number of leading dimensions of a matrix that are contracted; 1 for all other matrices.
 INPUTS = {"wo": 3}
 
 
@@ -123,8 +124,7 @@ class Muon(torch.optim.Optimizer):
 
 
 class Adafactor(torch.optim.Optimizer):
-    """torch.optim.Adafactor on views: of a parameter of the model as a matrix, or of one that is none as a
-    vector."""
+    """torch.optim.Adafactor on views of the model's parameters: as matrices, or as vectors."""
 
     def __init__(self, names, groups, lr, matrices=True, **options):
         super().__init__(groups, dict(lr=lr))
@@ -150,15 +150,15 @@ def torch_optimizer(name: str, **options) -> Callable:
 
 @dataclass(frozen=True)
 class Case:
-    """Settings of a run, and what makes the same optimizer of PyTorch's parameter groups. Where a
-    pattern says so, the parameters that match have the second one."""
+    """Settings of a run, and functions that make the same optimizers of PyTorch's parameter groups: `second` for
+    parameters that match the pattern, `make` for all others."""
 
     settings: str
     make: Callable
     pattern: str = ""
     second: Callable | None = None
-    decays: bool = True  # but for the norms
-    everywhere: bool = False
+    decays: bool = True  # whether parameters except norms have weight decay
+    everywhere: bool = False  # on every mesh, also without --all
     clip_value: float = 0.0
     other: str = "adamw"  # must not agree with the case
 
@@ -173,7 +173,7 @@ CASES = {
                      torch_optimizer("SGD", momentum=0.9, dampening=0.25, weight_decay=0.1)),
     "nesterov": Case("optimizer = sgd { momentum = 0.9, nesterov = true, weight_decay = 0.1 }",
                      torch_optimizer("SGD", momentum=0.9, nesterov=True, weight_decay=0.1)),
-    # Of SGD, whose step is as large as the gradient.
+    # With SGD, whose step is proportional to the gradient.
     "clipping by value": Case("optimizer = sgd { weight_decay = 0.1 }, clip_value = 0.01",
                               torch_optimizer("SGD", weight_decay=0.1), everywhere=True, clip_value=0.01, other="sgd"),
     "lion": Case("optimizer = lion { betas = (0.8, 0.9), weight_decay = 0.1 }",
@@ -197,16 +197,16 @@ CASES = {
 
 
 def make_optimizers(case: Case, parameters: dict, undecayed) -> list[torch.optim.Optimizer]:
-    """Norms are not decayed where the optimizer decays."""
+    """PyTorch's optimizers for the case. Parameters that match `undecayed` have no weight decay."""
     made = []
     for make, has in ((case.make, lambda n: not fnmatch(n, case.pattern)),
                       (case.second, lambda n: fnmatch(n, case.pattern))):
         if make is None:
             continue
         chosen = {n: p for n, p in parameters.items() if has(n)}
-        kept = [p for n, p in chosen.items() if any(fnmatch(n, u) for u in undecayed)]
-        others = [p for p in chosen.values() if all(p is not q for q in kept)]
-        groups = ([{"params": kept, "weight_decay": 0.0}, {"params": others}]
+        without_decay = [p for n, p in chosen.items() if any(fnmatch(n, u) for u in undecayed)]
+        others = [p for p in chosen.values() if all(p is not q for q in without_decay)]
+        groups = ([{"params": without_decay, "weight_decay": 0.0}, {"params": others}]
                   if case.decays else [{"params": list(chosen.values())}])
         names = {p: n for n, p in chosen.items()}
         made.append(make(groups, names) if make.__code__.co_argcount == 2 else make(groups))

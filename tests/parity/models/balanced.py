@@ -1,6 +1,7 @@
 """A model with buffers. Layers whiten their input by running statistics, as a trained batch norm
 does (Ioffe and Szegedy 2015, arXiv 1502.03167); a bias balances the use of experts (Wang et al.
-2024, arXiv 2408.15664); a moving average of the table. The program is programs/balanced.titan."""
+2024, arXiv 2408.15664); the output uses a moving average of the table. The program is
+programs/balanced.titan."""
 
 import torch
 from torch import Tensor, einsum

@@ -1,6 +1,6 @@
-"""DeepSeek-V2 (arXiv 2405.04434): keys, values and here queries, too, through narrow latents;
-separate elements for positions, common to the keys of all heads; a dense layer, then layers of
-shared and of routed experts."""
+"""DeepSeek-V2 (arXiv 2405.04434). Narrow latents produce keys, values and, in this version, queries.
+Rotary positions have separate elements, which the keys of all heads share. A dense layer precedes
+layers with shared and routed experts."""
 
 import torch
 from torch import Tensor, einsum
@@ -15,7 +15,7 @@ UNDECAYED = ()
 
 def shapes(layers, dense_layers, embed, heads, ffn, expert_ffn, experts, shared, plain, turned, value, kv_rank,
            q_rank, vocab) -> dict[str, tuple[int, ...]]:
-    """The parameters of a model of these sizes."""
+    """The parameters of a model of these sizes. Of a head's elements, `turned` are rotated and `plain` are not."""
     attend = {
         "ffn_norm": (embed,),
         "attn_norm": (embed,),

@@ -13,7 +13,7 @@ EPS = 1e-6
 THETA = 10_000.0
 WINDOW = 5
 SCORE_CAP, LOGIT_CAP = 50.0, 30.0
-QUERY_SIZE = 12  # in place of a head's size
+QUERY_SIZE = 12  # replaces the head's size in the scale of the scores
 UNDECAYED = ()
 
 

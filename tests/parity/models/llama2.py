@@ -1,4 +1,5 @@
-"""Llama 2 and models of the same structure: Mistral, and Llama 3 with its `FREQUENCIES`.
+"""Llama 2. `decode` also computes models of the same structure: Mistral with its window, Llama 3.1 with its
+frequencies.
 
 Touvron et al. 2023 (arXiv 2302.13971, 2307.09288): RMSNorm before each sublayer, rotary positions
 on neighbouring elements, SwiGLU. Grouped queries: Ainslie et al. 2023.

@@ -1,5 +1,5 @@
-"""OLMo 2 (OLMo Team 2024, arXiv 2501.00656): norms behind the sublayers, and over the queries and keys of all
-heads together; pairs half a head apart."""
+"""OLMo 2 (OLMo Team 2024, arXiv 2501.00656): norms after the sublayers, and norms over the queries and the keys
+of all heads together; rotated pairs of elements are half a head apart."""
 
 from torch import Tensor
 
@@ -11,7 +11,7 @@ UNDECAYED = ()
 
 
 def over_heads(x: Tensor, weight: Tensor) -> Tensor:
-    """A norm over all dimensions behind batch and sequence."""
+    """A norm over all dimensions after batch and sequence."""
     return parts.rms_norm(x.flatten(2), weight.flatten(), EPS).view_as(x)
 
 

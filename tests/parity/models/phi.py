@@ -7,7 +7,7 @@ from torch import Tensor, einsum
 from . import parts
 
 THETA = 10_000.0
-TURNED = 4  # elements of a head
+TURNED = 4  # rotated elements of a head
 UNDECAYED = ()
 
 

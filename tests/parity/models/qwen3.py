@@ -1,5 +1,5 @@
 """Qwen3, dense (Yang et al. 2025, arXiv 2505.09388): queries and keys normalised per head before
-the rotation; pairs half a head apart; output tied to the token table."""
+the rotation; rotated pairs of elements are half a head apart; output tied to the token table."""
 
 from torch import Tensor
 

@@ -10,8 +10,8 @@ WINDOW = 5
 UNDECAYED = ()
 
 
-def residual(x: Tensor, p: dict[str, Tensor], name: str, part) -> Tensor:
-    return x + part(parts.rms_norm(x, p[f"{name}.norm"], 1e-5))
+def residual(x: Tensor, p: dict[str, Tensor], name: str, sublayer) -> Tensor:
+    return x + sublayer(parts.rms_norm(x, p[f"{name}.norm"], 1e-5))
 
 
 def attend(h: Tensor, p: dict[str, Tensor], window: int | None) -> Tensor:

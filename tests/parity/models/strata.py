@@ -1,5 +1,6 @@
-"""Layers that differ: near and far attention in groups, then MLPs of which every second one has a
-gate (Beltagy et al. 2020, arXiv 2004.05150, mix windows so). The program is programs/strata.titan."""
+"""A model whose layers differ: groups of layers with windowed and then full attention (mixed windows as in
+Beltagy et al. 2020, arXiv 2004.05150), then MLPs of which every second one has a gate. The program is
+programs/strata.titan."""
 
 from torch import Tensor
 from torch.nn.functional import cross_entropy, silu

@@ -1,4 +1,4 @@
-"""Titan's own model without attention, as stdlib/models/tide.titan describes it."""
+"""Tide, a model of Titan's standard library without attention: stdlib/models/tide.titan describes it."""
 
 import torch
 from torch import Tensor

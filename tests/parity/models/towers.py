@@ -9,7 +9,7 @@ from torch.nn.functional import cross_entropy
 from . import parts
 
 LETTERS = 4  # in a patch
-HEAT = 0.2
+TEMPERATURE = 0.2
 UNDECAYED = ()
 
 
@@ -32,6 +32,6 @@ def loss(parameters: dict[str, Tensor], tokens: Tensor, labels: Tensor) -> Tenso
     patches = parameters["table"][tokens].reshape(batch, 2, seq // (2 * LETTERS), -1)
     first = tower(patches[:, 0], parameters, "first")
     second = tower(patches[:, 1], parameters, "second")
-    alike = first @ second.T / HEAT
-    own = torch.arange(batch)
-    return (cross_entropy(alike, own) + cross_entropy(alike.T, own)) / 2
+    similarity = first @ second.T / TEMPERATURE
+    matching = torch.arange(batch)
+    return (cross_entropy(similarity, matching) + cross_entropy(similarity.T, matching)) / 2

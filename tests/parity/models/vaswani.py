@@ -11,7 +11,7 @@ from torch.nn.functional import cross_entropy, gelu, leaky_relu, softplus
 from . import parts
 
 SMOOTHING, Z_WEIGHT = 0.1, 0.01
-TURNED, THETA = 4, 10_000.0  # elements of a head in the middle layer
+TURNED, THETA = 4, 10_000.0  # rotated elements of a head, in the middle layer
 UNDECAYED = ()
 ACTIVATIONS = [lambda u: u * torch.sigmoid(1.702 * u), softplus, leaky_relu]
 
