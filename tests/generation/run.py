@@ -5,7 +5,7 @@
 Programs compute in float64 from random weights, so that rounding never decides between two tokens. One prompt
 is shorter than a chunk of `@prefill`, one is longer; their continuations exceed the longest text of the program.
 Programs also continue several prompts at once. The reference is the model of tests/parity/models, which computes
-the whole text for every token. Without --all, each commit tests some families of each list (take_turns).
+the whole text for every token. Without --all, each commit tests some families of each list (sample_by_commit).
 """
 
 import importlib
@@ -25,7 +25,7 @@ sys.path[:0] = [str(TESTS / "parity"), str(TESTS / "prepare")]
 import makers  # noqa: E402
 from families import random_weights  # noqa: E402
 from titan import (QUICK, ROOT, TITANC, Report, by_torchrun, call, environment_of, on_ranks, precision,  # noqa: E402
-                   read_arguments, take_turns, turn_to_make)
+                   read_arguments, sample_by_commit, lock_product)
 
 OUT = ROOT / "out" / "generation"
 SOURCE = TESTS / "parity" / "programs" / "families.titan"
@@ -45,7 +45,7 @@ WITHOUT_CACHES = "tide"  # a family that shifts positions
 
 def weights_of(family: str) -> Path:
     path = OUT / family / "weights.safetensors"
-    with turn_to_make(path):
+    with lock_product(path):
         if not path.exists():
             save_file(random_weights(source_of(family), family, torch.Generator().manual_seed(3)), path)
     return path
@@ -58,7 +58,7 @@ def source_of(family: str) -> Path:
 def program_of(family: str, run: str, settings: list[str] = (), exe: Path | None = None,
                dtype: str = "float64", source: Path | None = None) -> Path:
     exe = exe or OUT / family / run
-    with turn_to_make(exe):
+    with lock_product(exe):
         if not exe.exists():
             call([TITANC, "build", source or source_of(family), "--train", run, "-o", exe, *QUICK,
                   *precision(dtype), "--set", f"data.seq={SEQ}", *settings])
@@ -68,7 +68,7 @@ def program_of(family: str, run: str, settings: list[str] = (), exe: Path | None
 def generate(exe: Path, family: str, *options: str, processes: int = 1, texts: list[str] = PROMPTS) -> list[dict]:
     """The objects that `generate --json` writes."""
     prompts = OUT / family / f"prompts-{zlib.crc32(repr(texts).encode())}.jsonl"
-    with turn_to_make(prompts):
+    with lock_product(prompts):
         if not prompts.exists():  # another case may be reading it
             prompts.write_text("".join(json.dumps({"prompt": text}) + "\n" for text in texts))
     command = [exe, "generate", "--init-from", weights_of(family), "--prompts", prompts, "--json",
@@ -202,7 +202,7 @@ def stops():
 
 def tokenizer_of() -> Path:
     folder = OUT / "tokenizer"
-    with turn_to_make(folder / "made"):
+    with lock_product(folder / "made"):
         if not (folder / "tokenizer.json").exists():
             makers.byte_pairs(folder)
     return folder
@@ -238,7 +238,7 @@ def lost_tokenizer():
 
 
 def cases(everything: bool):
-    for family in FAMILIES if everything else take_turns(SAMPLE, 2):
+    for family in FAMILIES if everything else sample_by_commit(SAMPLE, 2):
         yield f"{family} without caches", partial(without_caches, family)
         yield f"{family} in PyTorch", partial(in_pytorch, family)
         yield f"{family} on tp 2", partial(on_two, family)
@@ -250,7 +250,7 @@ def cases(everything: bool):
     yield "together on tp 2", partial(together_on_two, "gemma2")
     yield "sampling together", partial(together, "llama2", "--temperature", "1.5", "--seed", "5")
     yield "ranks of data", on_data_ranks
-    for family in STAGED_FAMILIES if everything else take_turns(STAGED_FAMILIES, 3):
+    for family in STAGED_FAMILIES if everything else sample_by_commit(STAGED_FAMILIES, 3):
         yield f"{family} on stages", partial(on_stages, family, family, 2)
     for family in STAGED_TP if everything else STAGED_TP[:1]:
         yield f"{family} on stages and tp", partial(on_stages, family, f"{family}_tp", 4)

@@ -41,7 +41,7 @@ from float64 import in_float64  # noqa: E402
 from texts import corpus  # noqa: E402
 from tiny import FAMILIES  # noqa: E402
 from titan import (BUILD, TITANC, Launch, Report, build, call, environment_of, read_arguments,  # noqa: E402
-                   take_turns, turn_to_make)
+                   sample_by_commit, lock_product)
 from training import Recipe, train  # noqa: E402
 
 OUT = BUILD / "tests" / "answers"
@@ -68,7 +68,7 @@ def make(name: str):
         with torch.no_grad():
             for parameter in model.parameters():
                 parameter += 0.1 * torch.randn_like(parameter)
-    with turn_to_make(folder):
+    with lock_product(folder):
         if not folder.exists():
             model.save_pretrained(folder)
     return model.eval(), folder
@@ -77,7 +77,7 @@ def make(name: str):
 def chats() -> Path:
     """Prepared chats: several in a sample and longer than a sample, of one answer and of several."""
     prefix = OUT / "chats"
-    with turn_to_make(prefix):
+    with lock_product(prefix):
         if not prefix.with_suffix(".idx").exists():
             letters = [text.encode("ascii", "ignore").decode() for text in corpus(120, seed=4)]
             texts = [text[:1 + i % 7 if i % 20 else 60] for i, text in enumerate(letters)]
@@ -95,10 +95,10 @@ def executable(name: str, kind: str) -> Path:
     """The imported program, built with settings alone."""
     _, folder = make(name)
     source, exe = OUT / name / "imported.titan", OUT / name / kind
-    with turn_to_make(source):
+    with lock_product(source):
         if not source.exists():
             call([TITANC, "import", folder, "-o", source])
-    with turn_to_make(exe):
+    with lock_product(exe):
         if not exe.exists():
             build(source, "finetune", "float64", exe, RUN + SETTINGS[kind])
     return exe
@@ -202,7 +202,7 @@ def main() -> None:
         "--all", action="store_true", help="every family"))
     torch.set_num_threads(1)
     report = Report()
-    families = NAMES if arguments.all or arguments.names else take_turns(NAMES, 3)
+    families = NAMES if arguments.all or arguments.names else sample_by_commit(NAMES, 3)
     cases = [(f"{name} {what}", partial(run, name)) for name in families
              for what, run in (("answers", partial(losses, kind="answers")), ("packed", partial(losses, kind="packed")),
                                ("greedy text", text), ("export", exported))]

@@ -14,7 +14,7 @@ directory:
 - *f16*: the same for f16.
 - *other weights*: `titanc import` refuses a configuration beside weights of another vocabulary.
 
-Without --all, each commit tests a third of the families (take_turns).
+Without --all, each commit tests a third of the families (sample_by_commit).
 """
 
 import json
@@ -41,7 +41,7 @@ from tiny import FAMILIES  # noqa: E402
 from float64 import in_float64  # noqa: E402
 from sample_order import batches  # noqa: E402
 from titan import (BUILD, QUICK, TITANC, Launch, Report, build, call, environment_of, on_ranks, read_arguments,  # noqa: E402
-                   take_turns, turn_to_make, write_text)
+                   sample_by_commit, lock_product, write_text)
 from training import Recipe, train  # noqa: E402
 
 OUT = BUILD / "tests" / "huggingface"
@@ -78,7 +78,7 @@ def make(name: str):
             for parameter in model.parameters():  # norms and biases, too, differ from 1 and 0
                 parameter += 0.1 * torch.randn_like(parameter)
     source = folder / "program.titan"
-    with turn_to_make(source):
+    with lock_product(source):
         if not source.exists():
             model.save_pretrained(folder / "hf", max_shard_size="40KB")
             source.write_text(PROGRAM.format(module=family.module, model=family.model, batch=BATCH, seq=SEQ,
@@ -88,7 +88,7 @@ def make(name: str):
 
 def executable(name: str, source: Path, run: str) -> Path:
     exe = source.parent / run
-    with turn_to_make(exe):
+    with lock_product(exe):
         if not exe.exists():
             build(source, run, "float64", exe)
     return exe
@@ -175,7 +175,7 @@ def same_types(name: str, dtype: str):
     family, folder = FAMILIES[name], OUT / name / dtype
     kind, short = getattr(torch, dtype), {"bfloat16": "bf16", "float16": "f16"}[dtype]
     source, weights = folder / "imported.titan", folder / "hf"
-    with turn_to_make(source):
+    with lock_product(source):
         if not source.exists():
             torch.manual_seed(5)
             model = getattr(transformers, family.architecture)(family.config).to(kind)
@@ -184,7 +184,7 @@ def same_types(name: str, dtype: str):
             model.save_pretrained(weights, max_shard_size="40KB")
             call([TITANC, "import", weights, "-o", source])
     exe = folder / "imported"
-    with turn_to_make(exe):
+    with lock_product(exe):
         if not exe.exists():
             call([TITANC, "build", source, "-o", exe, *QUICK, "--set", "data.seq=16", "--set", "data.batch=4",
                   "--set", "data.format=text"])
@@ -217,7 +217,7 @@ def main() -> None:
         "--all", action="store_true", help="every family, and on four processes"))
     torch.set_num_threads(1)
     report = Report()
-    families = list(FAMILIES) if arguments.all or arguments.names else take_turns(list(FAMILIES), 3)
+    families = list(FAMILIES) if arguments.all or arguments.names else sample_by_commit(list(FAMILIES), 3)
     runs = {"training": (training, families), "round trip": (partial(round_trip, run="run", processes=1), families),
             "mesh": (partial(round_trip, run="meshed", processes=4), families if arguments.all else MESHED),
             "bf16": (partial(same_types, dtype="bfloat16"), BF16), "f16": (partial(same_types, dtype="float16"), F16),

@@ -31,7 +31,7 @@ from compare import RULES, Result, compare_metric, compare_tensors, read_metric 
 from float64 import in_float64  # noqa: E402
 from sample_order import batches  # noqa: E402
 from titan import (BUILD, ROOT, TITANC, Failed, Launch, Report, build, call, environment_of,  # noqa: E402
-                   on_ranks, read_arguments, turn_to_make)
+                   on_ranks, read_arguments, lock_product)
 from tiny import FAMILIES  # noqa: E402
 from training import Recipe, cross_entropy, train  # noqa: E402
 
@@ -63,7 +63,7 @@ MESHES = {"run": 1, "meshed": 4}
 def weights(name: str, seed: int) -> Path:
     """A directory with a Llama of random weights."""
     folder = OUT / name
-    with turn_to_make(folder):
+    with lock_product(folder):
         if folder.exists():
             return folder
         config = FAMILIES["llama"].config
@@ -91,7 +91,7 @@ def logits_of(model, parameters, tokens):
 def text() -> Path:
     """A page of this repository."""
     path = OUT / "text.txt"
-    with turn_to_make(path):
+    with lock_product(path):
         if not path.exists():
             path.write_bytes((ROOT / "docs" / "language.md").read_bytes()[:4000])
     return path
@@ -100,11 +100,11 @@ def text() -> Path:
 def make(run: str, name: str, program: str, model: str, more: str = "") -> Path:
     """The executable of the run."""
     source, exe = OUT / name / "program.titan", OUT / name / run
-    with turn_to_make(source):
+    with lock_product(source):
         if not source.exists():
             source.write_text(program + RUNS.format(model=model, more=more, batch=BATCH, seq=SEQ, seed=SEED,
                                                     steps=STEPS))
-    with turn_to_make(exe):
+    with lock_product(exe):
         if not exe.exists():
             build(source, run, "float64", exe)
     return exe
@@ -176,7 +176,7 @@ class Adapted:
 def adapted_program(run: str) -> Path:
     """The program that `titanc import --with` writes, with a run of the test."""
     source = OUT / "imported.titan"
-    with turn_to_make(source):
+    with lock_product(source):
         if not source.exists():
             call([TITANC, "import", weights("base", 3), "--with", ROOT / "examples" / "llama_lora.titan", "-o", source])
     written = source.read_text()
@@ -186,14 +186,14 @@ def adapted_program(run: str) -> Path:
 
 def trained_adapters(run: str) -> Path:
     out = OUT / "lora" / f"trained-{run}"
-    with turn_to_make(out):
+    with lock_product(out):
         return out if out.exists() else launch(adapted_program(run), run, out, [weights("base", 3)])
 
 
 def exported_adapters(run: str) -> Path:
     """The merged export of the weights that one process has trained."""
     out = OUT / "lora" / f"exported-{run}"
-    with turn_to_make(out):
+    with lock_product(out):
         if not out.exists():
             export(adapted_program(run), run, trained_adapters("run"), out)
     return out

@@ -19,7 +19,7 @@ from compare import compare
 from reference import write_run
 from run import OUT as PARITY
 from sample_order import permutation
-from titan import Launch, Report, build, read_arguments, turn_to_make
+from titan import Launch, Report, build, read_arguments, lock_product
 from training import Recipe, train
 
 OUT = PARITY.parent / "arrays"
@@ -150,7 +150,7 @@ def prepare(name: str) -> tuple[Path, Path]:
 def run_on_one_process(name: str) -> Path:
     """The run of one process, executed once."""
     out = OUT / f"{name}-one"
-    with turn_to_make(out):
+    with lock_product(out):
         if not (out / "model.safetensors").exists():
             program, data = prepare(name)
             exe = build(program, "run", "float64", OUT / f"{name}-run")

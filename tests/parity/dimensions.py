@@ -21,7 +21,7 @@ import torch
 from safetensors.torch import load_file
 
 from run import OUT as PARITY
-from titan import TITANC, Launch, Report, build, call, environment_of, read_arguments, turn_to_make, write_text
+from titan import TITANC, Launch, Report, build, call, environment_of, read_arguments, lock_product, write_text
 
 OUT = PARITY.parent / "dimensions"
 STEPS, SEED, TOKENS = 6, 7, 40
@@ -137,7 +137,7 @@ TWINS = {
 
 
 def write_data() -> None:
-    with turn_to_make(OUT / "data"):
+    with lock_product(OUT / "data"):
         if (OUT / "images" / "label.npy").exists():
             return
         write_text(OUT / "text.txt", 4000)
@@ -157,7 +157,7 @@ def program(name: str, renamed: bool, states: bool = True) -> Path:
 
 def executable(name: str, train: str, renamed: bool) -> Path:
     exe = OUT / f"{name}-{train}{'-renamed' if renamed else ''}"
-    with turn_to_make(exe):
+    with lock_product(exe):
         if not exe.exists():
             build(program(name, renamed), train, "float32", exe)
     return exe
@@ -173,7 +173,7 @@ def rows(out: Path) -> list[dict]:
 def trained(name: str, train: str, renamed: bool) -> Path:
     out = OUT / f"{name}-{train}{'-renamed' if renamed else ''}-run"
     exe = executable(name, train, renamed)
-    with turn_to_make(out):
+    with lock_product(out):
         if not (out / "model.safetensors").exists():
             Launch(STEPS, SEED, TWINS[name].processes[train]).run(exe, OUT / TWINS[name].data, out)
     return out
@@ -201,7 +201,7 @@ def training(name: str, train: str):
 
 def generated(renamed: bool, *options: str) -> list[list[int]]:
     prompts = OUT / "prompts.jsonl"
-    with turn_to_make(prompts):
+    with lock_product(prompts):
         prompts.write_text("".join(json.dumps({"prompt": text}) + "\n" for text in PROMPTS))
     command = [executable("text", "run", renamed), "generate", "--init-from",
                trained("text", "run", False) / "model.safetensors", "--prompts", prompts, "--json", "--max-tokens", TOKENS,

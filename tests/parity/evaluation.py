@@ -16,7 +16,7 @@ import torch
 from safetensors.torch import load_file
 
 from run import OUT as PARITY
-from titan import Launch, Report, build, call, environment_of, on_ranks, read_arguments, turn_to_make
+from titan import Launch, Report, build, call, environment_of, on_ranks, read_arguments, lock_product
 from weighted import BATCH, PROGRAM, VOCAB, WEIGHTED, draw_documents, logits, windows, write_indexed
 
 OUT = PARITY.parent / "evaluation"
@@ -42,7 +42,7 @@ def program(name: str) -> Path:
 def make(train: str, settings: list[str] = ()) -> Path:
     """A compiled run with its data beside it."""
     exe = OUT / f"{train}{'-measured' if settings else ''}-program"
-    with turn_to_make(exe):
+    with lock_product(exe):
         if not exe.exists():
             write_indexed(OUT / "train", draw_documents(5, 60))
             for name, (seed, count) in SETS.items():
@@ -55,7 +55,7 @@ def trained() -> Path:
     """The run of two steps on one process."""
     out = OUT / "trained"
     exe = make("run")
-    with turn_to_make(out):
+    with lock_product(out):
         if not (out / "model.safetensors").exists():
             Launch(steps=2).run(exe, OUT / "train", out)
     return out
@@ -123,7 +123,7 @@ def measured(train: str, processes: int):
 def unknown_token():
     """A token outside of the vocabulary is an error before the first step, in training and evaluation data."""
     exe, good, bad = make("run"), OUT / "train", OUT / "bad"
-    with turn_to_make(bad):
+    with lock_product(bad):
         write_indexed(bad, draw_documents(6, 20) + [([1, VOCAB], [0, 1])])
     position = sum(len(tokens) for tokens, _ in draw_documents(6, 20)) + 1
     expected_text = f"bad' holds the token {VOCAB} at position {position}, but the model's vocabulary has {VOCAB} tokens"

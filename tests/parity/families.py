@@ -24,7 +24,7 @@ from compare import Result, compare, compare_tensors
 from interpret import BIN, LR, judge, lower
 from run import PROGRAMS, ROOT, SEED, STEPS, TEXT_BYTES
 from sample_order import batches
-from titan import (TITANC, Launch, Report, build, call, read_arguments, take_turns, turn_to_make,
+from titan import (TITANC, Launch, Report, build, call, read_arguments, sample_by_commit, lock_product,
                    write_text)
 from training import Recipe, train
 
@@ -77,7 +77,7 @@ class Family:
 
     def make_reference(self) -> None:
         """One step of PyTorch and the logits of the first sample, computed once."""
-        with turn_to_make(self.against):
+        with lock_product(self.against):
             if not (self.against / "inputs.safetensors").exists():
                 self.write_reference()
 
@@ -152,7 +152,7 @@ FAMILIES = [
 
 
 def cases(everything: bool, text: Path):
-    compiled = FAMILIES if everything else take_turns([family for family in FAMILIES if family.compiled], 2)
+    compiled = FAMILIES if everything else sample_by_commit([family for family in FAMILIES if family.compiled], 2)
     for family in FAMILIES:
         yield f"{family.name} interpreted", partial(family.check_step, family.run, "gradient", 1)
         for phase in MESH_PHASES:

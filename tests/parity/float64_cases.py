@@ -8,7 +8,8 @@ from titan import Report, read_arguments
 
 
 def run_in_float64(description: str, out: Path, cases) -> None:
-    """`cases(everything)` yields pairs of name and function; `everything` with --all, or with names of cases."""
+    """Runs the cases that `cases(everything)` yields, as pairs of name and function. `everything` is true with --all or
+    with names of cases."""
     arguments = read_arguments(
         description, out, lambda parser: parser.add_argument("--all", action="store_true",
                                                              help="every case on every mesh"))

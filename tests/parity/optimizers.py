@@ -27,7 +27,7 @@ from reference import write_run
 from table import FLOAT64, SIZES, TENSOR
 from run import PROGRAMS
 from float64_cases import run_in_float64
-from titan import TITANC, call, turn_to_make
+from titan import TITANC, call, lock_product
 from training import clip, loss_of
 
 OUT = INTERPRET.parent / "optimizers"
@@ -242,7 +242,7 @@ def make_reference(case: Case, out: Path) -> None:
 
 def reference_of(name: str) -> Path:
     against = OUT / f"{name.replace(' ', '-')}-torch"
-    with turn_to_make(against):
+    with lock_product(against):
         if not (against / "inputs.safetensors").exists():
             make_reference(CASES[name], against)
     return against

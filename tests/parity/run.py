@@ -1,11 +1,11 @@
-"""Parity of compiled programs: with PyTorch, and of one process with many.
+"""Compares compiled programs with PyTorch, and runs on several processes with a run on one.
 
     run.py [--all] [--keep] [-v] [NAME...]
 
 Every case compiles a run of tests/parity/programs/, trains it for 50 steps and applies the
 criterion of compare.py. Replicas on several ranks must be bitwise equal. Without --all, float32 and
-GPT-2 use a sample of the meshes, and the models take turns in float32 and bfloat16. NAME selects the
-cases whose names contain it.
+GPT-2 use a sample of the meshes, and each commit tests float32 and bfloat16 with another model. NAME selects
+the cases whose names contain it.
 """
 
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ from safetensors.torch import save_file
 import reference
 from compare import bitwise_equal, compare, read_losses
 from sample_order import batches
-from titan import ROOT, Launch, Report, build, read_arguments, take_turns, turn_to_make, write_text
+from titan import ROOT, Launch, Report, build, read_arguments, sample_by_commit, lock_product, write_text
 from training import Recipe
 
 PROGRAMS = ROOT / "tests" / "parity" / "programs"
@@ -34,10 +34,10 @@ RECIPES = {
     "deepseek": Recipe(steps=STEPS),
     "deepseek_v3": Recipe(steps=STEPS),
 }
-# The criterion for bfloat16 covers this many; later, rounding changes the losses.
+# The criterion for bfloat16 covers this number of steps; later, rounding changes the losses.
 NARROW_STEPS = 10
-# Runs in the program files, with the number of processes. `parity` has no mesh of its own and
-# accepts any number of processes.
+# Runs in the program files, with the number of processes. `parity` states no mesh and accepts any
+# number of processes.
 MESHES = {"parity": 2, "on_replicate2": 2, "on_shard2": 2, "on_tp2": 2, "on_tp2_seq": 2,
           "on_shard2_tp2": 4, "on_embed2": 2, "on_cube": 8}
 # Additional runs of some models.
@@ -71,13 +71,13 @@ class Case:
 
     def exe(self, train: str) -> Path:
         exe = self.folder / train
-        with turn_to_make(exe):
+        with lock_product(exe):
             return build(PROGRAMS / f"{self.model}.titan", train, self.dtype, exe)
 
     def one_process(self, text: Path) -> Path:
         """The run that the others are compared with, executed once."""
         out = self.folder / "one"
-        with turn_to_make(out):
+        with lock_product(out):
             if not (out / "model.safetensors").exists():
                 Launch(self.steps, SEED).run(self.exe("parity"), text, out)
         return out
@@ -112,7 +112,7 @@ class Case:
 
 def cases(everything: bool, text: Path):
     models = list(MORE)
-    optimized = models if everything else take_turns(models, 2)  # whose f32 and bf16 programs are compiled
+    optimized = models if everything else sample_by_commit(models, 2)  # models that are compiled in f32 and bf16, too
     for model in models:
         for dtype in ("float64", "float32", "bfloat16") if model in optimized else ("float64",):
             case = Case(model, dtype)

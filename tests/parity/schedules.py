@@ -24,7 +24,7 @@ from optimizers import BOTH, LR, MESHES, SHARD, STEPS, interpret
 from reference import write_run
 from table import FLOAT64
 from float64_cases import run_in_float64
-from titan import QUICK, TITANC, call, turn_to_make, write_text
+from titan import QUICK, TITANC, call, lock_product, write_text
 
 OUT = INTERPRET.parent / "schedules"
 
@@ -266,7 +266,7 @@ def make_annealed(out: Path, holds: bool = False) -> None:
 
 def annealed_reference(holds: bool = False) -> Path:
     out = OUT / ("annealed-held" if holds else "annealed-torch")
-    with turn_to_make(out):
+    with lock_product(out):
         if not (out / "inputs.safetensors").exists():
             make_annealed(out, holds)
     return out

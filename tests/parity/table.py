@@ -1,14 +1,14 @@
-"""The parity table: models on meshes with options, each row a step compared with PyTorch.
+"""The parity table: compares a step of models on many meshes, with many options, with PyTorch.
 
     table.py [--all] [--list] [-v] [NAME...]
 
 Generates rows: degrees of replicas, shards and tensor parallelism up to 16 ranks, the residual
 stream sharded along the sequence or not, in block or head-tail order, attention by every method,
-sharded storage, pipelines, options of the run. Each row is compiled to its memory plan. One step is interpreted on all ranks,
-on real arenas, in float64, and loss,
-gradients and parameters meet the criterion of compare.py. A selection of rows also trains for 50
-steps (in bfloat16 for 10) as real processes: forty and all of those marked. Without --all, a fifth of
-the rows takes its turn by commits; six of these and every second marked one train as processes.
+sharded storage, pipelines, options of the run. Each row is compiled up to the memory phase. One step is
+interpreted in float64 on all ranks, with arenas, and loss, gradients and parameters must meet the criterion
+of compare.py. Some rows also train for 50 steps (in bfloat16 for 10) as real processes: 40 rows, and all that
+are marked `runs_as_processes`. Without --all, each commit tests a fifth of the rows; of these, 6 rows and every
+second marked one train as processes.
 """
 
 import itertools
@@ -25,7 +25,8 @@ from compare import compare
 from interpret import OUT as INTERPRET, make_reference, judge
 from run import NARROW_STEPS, PROGRAMS, RECIPES, SEED, STEPS
 from sample_order import batches
-from titan import QUICK, TITANC, Launch, Report, by_torchrun, call, read_arguments, take_turns, turn_to_make, write_text
+from titan import (QUICK, TITANC, Launch, Report, by_torchrun, call, lock_product, read_arguments, sample_by_commit,
+                   write_text)
 
 OUT = INTERPRET.parent / "table"
 BATCH, SEQ = 4, 16
@@ -55,8 +56,8 @@ PADS = {
     "gpt2": "splits heads, ffn, vocab{seq}{stores} {{ pad = [heads, ffn, vocab] }}",
 }
 STORES = ["", "optimizer", "grads, optimizer", "params, grads, optimizer"]
-# Settings that change how a step is computed, but not its result: each on some meshes.
-# Plans in another precision are also interpreted in float64.
+# Settings that change how a step is computed, but not its result; each is tested on some meshes. Programs in other
+# precisions are also interpreted in float64.
 GROUP = 'optimizer = adamw { group "layers.*" { lr_scale = 0.25 } }'
 # Weights with gradients so large that the usual clip would change them.
 LOUD = 'parameters "*" { init = normal(0.5) }'
@@ -79,12 +80,14 @@ PROCESSES, SAMPLE = 40, 6
 
 @dataclass(frozen=True)
 class Row:
+    """A model on a mesh with settings of the run."""
+
     model: str
     axes: tuple[str, ...]
     ranks: int
     settings: tuple[str, ...] = field(default=())
-    is_odd: bool = False
-    is_shown: bool = False  # as processes: with --all, and by turns without
+    is_odd: bool = False  # has the sizes ODD
+    runs_as_processes: bool = False  # without --all, in every second commit
     layers: int = 2
     batch: int = BATCH
     table: str = ""  # the schedule of the pipeline: a file in programs/
@@ -142,18 +145,18 @@ def rows() -> list[Row]:
             return f"tp = {degree} " + PADS[model].format(seq=seq, stores=stores)
         shard = "shard = 2 splits batch stores params, grads, optimizer"
         found += [
-            Row(model, (padded(2),), 2, is_odd=True, is_shown=model == "gpt2"),
-            Row(model, (padded(4, seq=", else seq"),), 4, is_odd=True, is_shown=model == "llama3"),
+            Row(model, (padded(2),), 2, is_odd=True, runs_as_processes=model == "gpt2"),
+            Row(model, (padded(4, seq=", else seq"),), 4, is_odd=True, runs_as_processes=model == "llama3"),
             Row(model, (padded(8, stores=" stores optimizer"),), 8, is_odd=True),
             Row(model, (shard, padded(4)), 8, ("accumulate = 2", "recompute = full", "loss_chunks = 2"), is_odd=True),
             Row(model, (shard, padded(2, seq=", else seq")), 4,
                 ("precision { params = f32, compute = bf16, reduce = f32 }",), is_odd=True,
-                is_shown=model == "llama3"),
+                runs_as_processes=model == "llama3"),
         ]
     for model in SIZES:  # gradients are reduced over the ranks in bf16, too
         axes = tuple(axes_of(model, 1, 2, 2, True, STORES[-1]))
         narrow = "precision { params = f32, compute = bf16, reduce = bf16 }"
-        found.append(Row(model, axes, 4, (narrow,), is_shown=True))
+        found.append(Row(model, axes, 4, (narrow,), runs_as_processes=True))
     found += overridden() + pipelined() + mirrored() + replicated() + stored() + prefetched() + offloaded() + rings() + by_heads() + chosen() + routed() + latent()
     for model, policy in itertools.product(SIZES, POLICIES):
         for tp in (1, 2):
@@ -165,7 +168,7 @@ def rows() -> list[Row]:
     return found
 
 
-# The schedules of pipelines, and the stages of a rank in each.
+# The schedules of pipelines, and the number of stages per rank in each.
 SCHEDULES = {"gpipe": 1, "1f1b": 1, "zb_h1": 1, "interleaved_1f1b": 2, "looped_bfs": 2, "interleaved_zb": 2,
              "zbv": 2, "dualpipev": 2}
 
@@ -184,7 +187,7 @@ def pipelined() -> list[Row]:
 
     for model, schedule in itertools.product(SIZES, SCHEDULES):
         shown = model == "llama3" and schedule in ("1f1b", "zbv")
-        add(model, schedule, is_shown=shown)
+        add(model, schedule, runs_as_processes=shown)
         for replicate, shard, tp in ((1, 2, 1), (1, 1, 2), (2, 1, 1), (1, 2, 2)):
             others = tuple(axes_of(model, replicate, shard, tp, True, STORES[-1]))
             add(model, schedule, others, replicate * shard * tp)
@@ -195,7 +198,7 @@ def pipelined() -> list[Row]:
         add(model, "interleaved_1f1b", pp=4, microbatches=8)
         add(model, "1f1b", shard, 2, pp=4)
         add(model, "zb_h1", both, 4, pp=4)
-        add(model, "1f1b", shard, 2, last=True, is_shown=model == "gpt2")
+        add(model, "1f1b", shard, 2, last=True, runs_as_processes=model == "gpt2")
         add(model, "1f1b", both, 4, last=True)
         add(model, "1f1b", layers=5)  # three layers and two
         add(model, "gpipe", microbatches=1)
@@ -212,8 +215,8 @@ def pipelined() -> list[Row]:
             add(model, "zb_h1", shard, 2, settings=(policy,))
         # Written by hand: B beside I and W, with sends and receives; three stages on two ranks.
         pair = dict(layers=4, batch=2 * BATCH)
-        found += [Row(model, ("pp = 2 splits layers",), 2, table="mixed.csv", is_shown=model == "llama3", **pair),
-                  Row(model, ("pp = 2 splits layers",), 2, table="uneven.csv", is_shown=model == "gpt2", **pair),
+        found += [Row(model, ("pp = 2 splits layers",), 2, table="mixed.csv", runs_as_processes=model == "llama3", **pair),
+                  Row(model, ("pp = 2 splits layers",), 2, table="uneven.csv", runs_as_processes=model == "gpt2", **pair),
                   Row(model, (*shard, "pp = 2 splits layers"), 4, table="uneven.csv", **pair)]
         padded = "tp = 2 " + PADS[model].format(seq=", else seq", stores="")
         add(model, "interleaved_zb", (padded,), 2, is_odd=True)
@@ -234,9 +237,9 @@ def mirrored() -> list[Row]:
         shard = "shard = 2 splits batch stores params, grads, optimizer"
         tp = f"tp = 2 splits {TENSOR[model]}, else seq"
         found += [
-            Row(model, (cp(2),), 2, is_shown=True),
-            Row(model, (cp(4, " stores params, grads, optimizer"),), 4, is_shown=True),
-            Row(model, (cp(2), tp), 4, is_shown=True),
+            Row(model, (cp(2),), 2, runs_as_processes=True),
+            Row(model, (cp(4, " stores params, grads, optimizer"),), 4, runs_as_processes=True),
+            Row(model, (cp(2), tp), 4, runs_as_processes=True),
             Row(model, (tp, cp(2)), 4),
             Row(model, (shard, cp(2), tp), 8, ("recompute = full", "accumulate = 2")),
             Row(model, ("pp = 2 splits layers", cp(2)), 4, ("pipeline { microbatches = 2 }",)),
@@ -259,7 +262,7 @@ def replicated() -> list[Row]:
             axes.insert(0, f"pp = {pp} splits layers")
             settings = ("pipeline { microbatches = 2 }",)
         found.append(Row(model, tuple(axes), ranks, settings, batch=2 * BATCH,
-                         is_shown=model == "llama3" and (shard, cp, tp, pp) == (1, 1, 1, 2)))
+                         runs_as_processes=model == "llama3" and (shard, cp, tp, pp) == (1, 1, 1, 2)))
     for model, stores in itertools.product(SIZES, STORES[1:-1]):
         axes = ("pp = 2 splits layers", *axes_of(model, 2, 2, 1, True, stores))
         found.append(Row(model, axes, 8, ("pipeline { microbatches = 2 }",), batch=2 * BATCH))
@@ -271,7 +274,7 @@ def stored() -> list[Row]:
     found = []
     for model, types in itertools.product(SIZES, STORED):
         both = tuple(axes_of(model, 1, 2, 2, True, STORES[-1]))
-        found.append(Row(model, both, 4, (types,), is_shown=types == NARROW))
+        found.append(Row(model, both, 4, (types,), runs_as_processes=types == NARROW))
         found.append(Row(model, ("pp = 2 splits layers", *axes_of(model, 2, 2, 1, True, STORES[-1])), 8,
                          ("pipeline { microbatches = 2 }", types), batch=2 * BATCH))
         found.append(Row(model, both, 4, (types, "accumulate = 2")))
@@ -285,7 +288,7 @@ def prefetched() -> list[Row]:
         shard = tuple(axes_of(model, 1, 2, 1, True, STORES[-1]))
         both = tuple(axes_of(model, 2, 2, 2, True, STORES[-1]))
         found += [
-            Row(model, shard, 2, ("sharding.prefetch = 2",), layers=5, is_shown=model == "llama3"),
+            Row(model, shard, 2, ("sharding.prefetch = 2",), layers=5, runs_as_processes=model == "llama3"),
             Row(model, shard, 2, ("sharding.prefetch = 0",)),
             Row(model, shard, 2, ("sharding.prefetch = 2", "recompute { every = 2 }"), layers=5),
             Row(model, both, 8, ("sharding.prefetch = 3", "accumulate = 2"), layers=4, batch=2 * BATCH),
@@ -305,7 +308,7 @@ def offloaded() -> list[Row]:
         found += [
             Row(model, (), 1, (everything,)),
             Row(model, tuple(axes_of(model, 1, 1, 2, True, "")), 2, ("offload = [params]",)),
-            Row(model, both, 4, (everything,), is_shown=model == "gpt2"),
+            Row(model, both, 4, (everything,), runs_as_processes=model == "gpt2"),
             Row(model, both, 4, (everything, "accumulate = 2", "sharding.prefetch = 2"), layers=4),
             Row(model, ("pp = 2 splits layers", *shard), 4,
                 ("offload = [optimizer]", "pipeline { microbatches = 2 }")),
@@ -327,18 +330,18 @@ def rings() -> list[Row]:
         tp = f"tp = 2 splits {TENSOR[model]}, else seq"
         pipeline = "pipeline { microbatches = 2 }"
         found += [
-            Row(model, (cp(2),), 2, is_shown=True),
-            Row(model, (cp(4, order=mirrored),), 4, is_shown=True),
+            Row(model, (cp(2),), 2, runs_as_processes=True),
+            Row(model, (cp(4, order=mirrored),), 4, runs_as_processes=True),
             Row(model, (cp(4),), 4, ("recompute = full",)),
             Row(model, (cp(8, " stores params, grads, optimizer"),), 8),
-            Row(model, (cp(2, order=mirrored), tp), 4, is_shown=model == "llama3"),
+            Row(model, (cp(2, order=mirrored), tp), 4, runs_as_processes=model == "llama3"),
             Row(model, (tp, cp(4)), 8),
             Row(model, (replicate, shard, cp(2, order=mirrored), tp), 16),
             Row(model, (shard, cp(2), tp), 8, ("recompute = full", "accumulate = 2")),
             Row(model, (shard, cp(4, order=mirrored)), 8, ("recompute { save = [matmul] }",)),
             Row(model, (shard, cp(2)), 4, ("precision { params = f32, compute = bf16, reduce = f32 }",),
-                is_shown=model == "llama3"),
-            Row(model, ("pp = 2 splits layers", cp(2)), 4, (pipeline,), is_shown=model == "gpt2"),
+                runs_as_processes=model == "llama3"),
+            Row(model, ("pp = 2 splits layers", cp(2)), 4, (pipeline,), runs_as_processes=model == "gpt2"),
             Row(model, ("pp = 2 splits layers", cp(2, order=mirrored), tp), 8,
                 ('pipeline { schedule = "zb_h1", microbatches = 2 }',)),
         ]
@@ -352,7 +355,7 @@ def rings() -> list[Row]:
 
 
 def chosen() -> list[Row]:
-    """Attention by the method that the compiler chooses: of two ranks a ring, of eight a gather."""
+    """Attention by the method that the compiler chooses: a ring on two ranks, a gather on eight."""
     return [Row(model, (f"cp = {degree} splits seq {{ attention = auto }}",), degree)
             for model in SIZES for degree in (2, 8)]
 
@@ -368,9 +371,9 @@ def by_heads() -> list[Row]:
         shard = "shard = 2 splits batch stores params, grads, optimizer"
         tp = f"tp = 2 splits {TENSOR[model]}"
         found += [
-            Row(model, (cp(2),), 2, is_shown=True),
-            Row(model, (cp(4),), 4, ("recompute = full",), is_shown=model == "llama3"),
-            Row(model, (cp(2), tp), 4, is_shown=model == "gpt2"),
+            Row(model, (cp(2),), 2, runs_as_processes=True),
+            Row(model, (cp(4),), 4, ("recompute = full",), runs_as_processes=model == "llama3"),
+            Row(model, (cp(2), tp), 4, runs_as_processes=model == "gpt2"),
             Row(model, (cp(2), tp + ", else seq"), 4),
             Row(model, (tp, cp(2)), 4),
             Row(model, (shard, cp(2, " stores params"), tp), 8, ("accumulate = 2",)),
@@ -409,7 +412,7 @@ def routed() -> list[Row]:
         ((shard(2, "experts, batch"),), 2, ("precision { params = f32, compute = bf16, reduce = f32 }",)),
     ]
     shown = {5, 8}
-    return [Row(model, axes, ranks, *settings, is_shown=number in shown)
+    return [Row(model, axes, ranks, *settings, runs_as_processes=number in shown)
             for model in ROUTED for number, (axes, ranks, *settings) in enumerate(rows)]
 
 
@@ -442,7 +445,7 @@ def latent() -> list[Row]:
         ((pp(2), experts), 4, (pipeline("interleaved_1f1b"), 'pipeline.cuts = ["layers.1", "layers.2", "layers.3"]')),
     ]
     shown = {4, 12, 14}
-    return [Row(model, axes, ranks, settings, layers=4, batch=2 * BATCH, is_shown=number in shown)
+    return [Row(model, axes, ranks, settings, layers=4, batch=2 * BATCH, runs_as_processes=number in shown)
             for model in LATENT for number, (axes, ranks, settings) in enumerate(rows)]
 
 
@@ -502,7 +505,7 @@ train row = base.parity on map with {{
 def reference_of(row: Row, options: dict) -> Path:
     """A step in PyTorch, computed once."""
     against = OUT / f"{row.model}-{options}-{row.layers}-{row.batch}{'-odd' if row.is_odd else ''}"
-    with turn_to_make(against):
+    with lock_product(against):
         if not (against / "inputs.safetensors").exists():
             make_reference(row.model, row.sizes(), row.batch, SEQ, against, **options)
     return against
@@ -518,12 +521,12 @@ def check(row: Row, number: int):
     ir.write_text(call([TITANC, "--stop-after=memory", "--train", "row", program]))
     result = judge(against, ir, row.ranks)
     if result.passed() and options:
-        return is_told_apart(folder / "step", reference_of(row, {}))
+        return differs_from_usual(folder / "step", reference_of(row, {}))
     return result.passed(), result.table()
 
 
-def is_told_apart(ours: Path, usual: Path):
-    """A row with its own recipe could not fail if the usual recipe gave the same result."""
+def differs_from_usual(ours: Path, usual: Path):
+    """Whether the usual recipe gives another result, so that a row with another recipe can fail."""
     result = compare(ours, usual, "float64")
     return not result.passed(), "    agrees with the usual recipe as well:\n" + result.table()
 
@@ -550,29 +553,29 @@ def check_steps(row: Row, exe: Path, launch: Launch, text: Path):
         return out
     result = compare(ours, train(recipe_of(row), folder / "theirs"), dtype)
     if result.passed() and recipe_of(row):
-        return is_told_apart(ours, train({}, folder / "usual"))
+        return differs_from_usual(ours, train({}, folder / "usual"))
     return result.passed(), result.table()
 
 
-def spread(table: list[tuple[int, Row]], count: int) -> list[tuple[int, Row]]:
-    """Equidistant rows among those in float64 that few cores can run, and the fixed ones."""
-    able = [(n, row) for n, row in table if 1 < row.ranks <= 4]
-    chosen = [entry for entry in able if entry[1].dtype() == "float64"]
+def select_for_processes(table: list[tuple[int, Row]], count: int) -> list[tuple[int, Row]]:
+    """`count` equidistant rows in float64 on at most four ranks, and marked rows."""
+    runnable = [(n, row) for n, row in table if 1 < row.ranks <= 4]
+    chosen = [entry for entry in runnable if entry[1].dtype() == "float64"]
     if len(chosen) > count:
         chosen = [chosen[i * len(chosen) // count] for i in range(count)]
-    shown = [entry for entry in able if entry[1].is_shown and entry not in chosen]
-    return chosen + (shown[::2] if count == SAMPLE else shown)
+    marked = [entry for entry in runnable if entry[1].runs_as_processes and entry not in chosen]
+    return chosen + (marked[::2] if count == SAMPLE else marked)
 
 
 def cases(table: list[tuple[int, Row]], names: list[str], count: int, text: Path):
-    """If rows are named, more of them run as processes than in a selection of all."""
+    """Cases of all rows. `count` rows with these names (without names, of all rows) run as processes."""
     if not names and count == SAMPLE:
-        table = take_turns(table, 5)
+        table = sample_by_commit(table, 5)
     named = [(n, row) for n, row in table
              if all(part in f"row {n} as processes: {row.name()}" for part in names)]
     for number, row in table:
         yield f"row {number}: {row.name()}", partial(check, row, number)
-    for number, row in spread(named, count):
+    for number, row in select_for_processes(named, count):
         yield (f"row {number} as processes: {row.name()}",
                partial(check_processes, row, number, text))
 

@@ -1,4 +1,4 @@
-"""Builds and runs Titan programs for the tests."""
+"""Helpers of all Python tests: building and running Titan programs, and reporting cases."""
 
 import argparse
 import contextlib
@@ -27,13 +27,13 @@ DTYPES = {"float64": ("f64", "f64", "f64"), "float32": ("f32", "f32", "f32"),
 
 
 def precision(dtype: str) -> list[str]:
-    """The flags of titanc that set them."""
+    """The flags of titanc that set the element types of `dtype` in DTYPES."""
     return [word for part, kind in zip(("params", "compute", "reduce"), DTYPES[dtype])
             for word in ("--set", f"precision.{part}={kind}")]
 
 
-# Compiles in a third of the time; the same operations in the same order, apart from contractions to fused multiply-adds.
-# For programs whose results are compared, while tests of f32 and bf16 keep what users run.
+# Compiles in a third of the time. The order of operations stays, but multiplications and additions are not fused.
+# For programs in f64; tests in f32 and bf16 use the optimization level of users.
 QUICK = ["-O0"]
 
 
@@ -42,6 +42,7 @@ class Failed(Exception):
 
 
 def call(command: list[str], **options) -> str:
+    """The standard output of the command; raises `Failed` unless it succeeds. `options` are those of subprocess.run."""
     result = subprocess.run([str(c) for c in command], capture_output=True, text=True, **options)
     if result.returncode != 0:
         printed = (result.stdout + result.stderr).strip().splitlines()[-30:]
@@ -67,7 +68,7 @@ def on_ranks(processes: int, command: list) -> list[str]:
 
 
 def by_torchrun(processes: int, command: list) -> list[str]:
-    """The same, as users start it; --standalone picks a free port."""
+    """The command on that many processes, started by torchrun; --standalone picks a free port."""
     return [str(word) for word in
             (TORCHRUN, "--standalone", "--no-python", "--nproc-per-node", processes, *command)]
 
@@ -79,8 +80,8 @@ def environment_of(variables: dict[str, str]) -> dict[str, str]:
 
 @dataclass
 class Launch:
-    """How to run a program. It writes to `out`: metrics.jsonl, the parameters before
-    (initial.safetensors) and after (model.safetensors), the gradients of step 1."""
+    """The settings with which `run` starts a program. The program writes to `out`: metrics.jsonl, the parameters before
+    (initial.safetensors) and after training (model.safetensors), and the gradients of step 1."""
 
     steps: int = 20
     seed: int = 7
@@ -116,9 +117,9 @@ def write_text(path: Path, size: int, seed: int = 1) -> Path:
     return path
 
 
-def take_turns(items: list, parts: int) -> list:
-    """Every `parts`-th item. The number of commits says from which on, so continuous integration of as many
-    commits takes all of them."""
+def sample_by_commit(items: list, parts: int) -> list:
+    """Every `parts`-th item, from an offset that changes with each commit. `parts` consecutive commits in continuous
+    integration test all items."""
     counted = subprocess.run(["git", "-C", ROOT, "rev-list", "--count", "HEAD"], capture_output=True, text=True)
     return items[int(counted.stdout or 0) % parts::parts]
 
@@ -129,8 +130,8 @@ def require_titanc() -> None:
 
 
 @contextlib.contextmanager
-def turn_to_make(product: Path):
-    """A lock per product. The first process makes it, later ones find it made."""
+def lock_product(product: Path):
+    """Locks the file or folder `product`: the first process makes it, others then find it."""
     product.parent.mkdir(parents=True, exist_ok=True)
     with open(product.with_name(product.name + ".lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -165,9 +166,9 @@ class Report:
         self.show(name, *attempt(run))
 
     def cases(self, cases, names: list[str] = (), at_once: int = CORES) -> None:
-        """Those of the pairs of name and `run` whose names contain all of `names`, some at once:
-        in copies of this process, each of which takes the next case when it is done with one. What
-        several cases make and use, they make inside `turn_to_make`."""
+        """Runs the pairs of name and `run` whose names contain all of `names`, in `at_once` forked processes. Each
+        process takes the next case when it has finished one. Products that several cases use are made inside
+        `lock_product`."""
         cases = list(cases)
         self.offered += [name for name, _ in cases]
         chosen = [(name, run) for name, run in cases if all(part in name for part in names)]
@@ -175,7 +176,7 @@ class Report:
         taken, ends, workers = fork.Value("i", 0), [], []
         for _ in range(min(at_once, len(chosen))):
             end, other = fork.Pipe(duplex=False)
-            worker = fork.Process(target=work_off, args=(chosen, taken, other))
+            worker = fork.Process(target=run_untaken_cases, args=(chosen, taken, other))
             worker.start()
             other.close()
             ends.append(end)
@@ -202,8 +203,8 @@ class Report:
         sys.exit(1 if self.failed else 0)
 
 
-def work_off(cases, taken, end) -> None:
-    """A worker: runs cases that no other worker has taken and sends their results."""
+def run_untaken_cases(cases, taken, end) -> None:
+    """The main function of a worker process: runs cases that no other worker has taken, and sends their results."""
     while True:
         with taken.get_lock():
             index = taken.value

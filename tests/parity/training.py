@@ -1,7 +1,7 @@
-"""A training run in plain PyTorch: the schedule, clipping and AdamW of every program.
+"""A training run in plain PyTorch, with the schedule, clipping and AdamW of the tested programs.
 
-`MUTATIONS` are small faults that a training system might have. The comparison must detect them: see
-selftest.py.
+`MUTATIONS` are small faults that a training system might have. The comparison must detect them
+(selftest.py).
 """
 
 import math
@@ -135,11 +135,11 @@ def train(module, parameters: dict[str, Tensor], batches: Tensor, recipe: Recipe
                if any(fnmatch(n, pattern) for pattern in isolated)}
     parameters = {n: t.clone().requires_grad_() for n, t in parameters.items() if n not in buffers}
     undecayed = () if mutation == "decay-norms" else module.UNDECAYED
-    kept = {n: any(fnmatch(n, pattern) for pattern in undecayed) for n in parameters}
+    is_undecayed = {n: any(fnmatch(n, pattern) for pattern in undecayed) for n in parameters}
     scales = {n: ([1.0] + [s for pattern, s in recipe.lr_scales if fnmatch(n, pattern)])[-1]
               for n in parameters}
     optimizer = torch.optim.AdamW(
-        [{"params": [p], "weight_decay": 0.0 if kept[n] else recipe.weight_decay,
+        [{"params": [p], "weight_decay": 0.0 if is_undecayed[n] else recipe.weight_decay,
           "scale": scales[n]} for n, p in parameters.items()],
         lr=recipe.lr, betas=recipe.betas, eps=recipe.eps, foreach=False)
     rows, first = [], {}

@@ -1,12 +1,13 @@
-"""Parameters with losses and periods of their own, such as those of a GAN, against a PyTorch loop.
+"""Compares training in turns, such as that of a GAN's generator and critic, with a PyTorch loop.
 
     turns.py [--all] [-v] [NAME...]
 
-A generator and a critic, each with its loss, its optimizer and its schedule, take turns. Interpreted in float64 after the
-memory phase on one rank, in shards, with tensor parallelism, with both and in pipelines, and compiled for several processes;
-by the rule of compare.py. The reference is a loop as PyTorch's users write it: for each loss, a forward pass, the
-gradients of its parameters, clipping, and the optimizers that are due. A case that agrees with simultaneous
-updates, where it should not, fails. A run that resumes on another mesh ends as the uninterrupted one.
+A generator and a critic, each with its loss, its optimizer and its schedule, are updated in turns. Steps are
+interpreted in float64 after the memory phase on one rank, with sharded storage, with tensor parallelism, with both,
+and in pipelines. Compiled programs train on several processes. compare.py judges the results. The reference is a loop as PyTorch's users
+write it: for each loss, a forward pass, the gradients of its parameters, clipping, and the optimizers that are due. A
+case must also differ from simultaneous updates, unless these are equal by definition. A run that resumes on another
+mesh must end like the uninterrupted one.
 """
 
 import json
@@ -28,7 +29,7 @@ from sample_order import permutation
 from schedules import torchtitan
 from table import FLOAT64
 from float64_cases import run_in_float64
-from titan import TITANC, Launch, build, call, environment_of, on_ranks, turn_to_make
+from titan import TITANC, Launch, build, call, environment_of, on_ranks, lock_product
 
 OUT = INTERPRET.parent / "turns"
 SAMPLES, BATCH, SEED, LR, CLIP = 23, 4, 7, 1e-2, 0.5
@@ -117,17 +118,19 @@ CRITIC, GENERATOR = Group("d_*", ("critic",)), Group("*g_*", ("generator",))
 
 @dataclass(frozen=True)
 class Case:
+    """Groups of parameters and further settings of a run."""
+
     groups: tuple[Group, ...]
     settings: str = ""
-    everywhere: bool = False
+    everywhere: bool = False  # on every mesh, also without --all
     simultaneous: bool = False  # whether updates from the values before the step would agree
 
 
 CASES = {
-    # One loss a step.
+    # Each step updates the parameters of one loss.
     "in turn": Case((Group("d_*", ("critic",), 2), Group("*g_*", ("generator",), 2, 1)), everywhere=True,
                     simultaneous=True),
-    # Both in some steps: the generator is trained against the updated critic.
+    # Steps that update both: the generator is trained against the updated critic.
     "critic first": Case((CRITIC, Group("*g_*", ("generator",), 3)), everywhere=True),
     "in every step": Case((CRITIC, GENERATOR)),
     "in microbatches": Case((CRITIC, GENERATOR), "accumulate = 2"),
@@ -211,7 +214,8 @@ class Trainer:
 
 
 def make_reference(case: Case, weights, batches, out: Path, simultaneous: bool = False) -> None:
-    """`gradients` are those of each turn's latest step: when all have run, else of the whole run."""
+    """Trains in PyTorch. `gradients` of the run are the latest of every parameter after the first step in which all
+    parameters have some; last.safetensors has those after the last step."""
     trainer = Trainer(case, weights, len(batches), simultaneous)
     rows, first = [], None
     for step, batch in enumerate(batches, 1):
@@ -256,7 +260,7 @@ STEPS = 7
 
 def interpreted_reference(name: str, simultaneous: bool = False) -> Path:
     out = folder_of(name, "simultaneous" if simultaneous else "torch")
-    with turn_to_make(out):
+    with lock_product(out):
         if not (out / "inputs.safetensors").exists():
             weights, data = draw_weights(), {n: v[:BATCH].contiguous() for n, v in draw_data().items()}
             make_reference(CASES[name], weights, [data] * STEPS, out, simultaneous)
@@ -309,12 +313,12 @@ def check_interpreted(name: str, mesh: str):
 # --- Compiled: fresh samples in every step.
 
 COMPILED = "schedules of groups"
-LONG = 12
+COMPILED_STEPS = 12  # of compiled programs
 
 
 def write_data() -> Path:
     folder = OUT / "data"
-    with turn_to_make(folder):
+    with lock_product(folder):
         folder.mkdir(parents=True, exist_ok=True)
         for name, values in draw_data().items():
             numpy.save(folder / f"{name}.npy", values.numpy())
@@ -323,31 +327,31 @@ def write_data() -> Path:
 
 def batches() -> list[dict[str, torch.Tensor]]:
     data = draw_data()
-    order = [permutation(g % SAMPLES, SAMPLES, SEED, g // SAMPLES) for g in range(LONG * BATCH)]
-    return [{n: v[order[step * BATCH:(step + 1) * BATCH]] for n, v in data.items()} for step in range(LONG)]
+    order = [permutation(g % SAMPLES, SAMPLES, SEED, g // SAMPLES) for g in range(COMPILED_STEPS * BATCH)]
+    return [{n: v[order[step * BATCH:(step + 1) * BATCH]] for n, v in data.items()} for step in range(COMPILED_STEPS)]
 
 
 def compiled(mesh: str) -> Path:
     folder = folder_of("compiled", mesh)
     exe = folder / "program"
-    with turn_to_make(exe):
+    with lock_product(exe):
         if not exe.exists():
-            build(write_program(CASES[COMPILED], MESHES[mesh][0], folder, LONG), "run", "float64", exe)
+            build(write_program(CASES[COMPILED], MESHES[mesh][0], folder, COMPILED_STEPS), "run", "float64", exe)
     return exe
 
 
-def one() -> Path:
+def run_on_one_process() -> Path:
     """The run of one process, executed once."""
     out = folder_of("compiled", "one", "run")
     exe = compiled("one")
-    with turn_to_make(out):
+    with lock_product(out):
         if not (out / "model.safetensors").exists():
-            Launch(LONG, SEED).run(exe, write_data(), out)
+            Launch(COMPILED_STEPS, SEED).run(exe, write_data(), out)
     return out
 
 
 def check_compiled():
-    return check_run(one())
+    return check_run(run_on_one_process())
 
 
 def check_run(out: Path):
@@ -363,18 +367,18 @@ def check_run(out: Path):
 
 def check_processes(mesh: str):
     out = folder_of("compiled", mesh, "run")
-    Launch(LONG, SEED, MESHES[mesh][1]).run(compiled(mesh), write_data(), out, ["--check-replicas"])
-    result = compare(out, one(), "float64")
+    Launch(COMPILED_STEPS, SEED, MESHES[mesh][1]).run(compiled(mesh), write_data(), out, ["--check-replicas"])
+    result = compare(out, run_on_one_process(), "float64")
     return result.passed(), result.table()
 
 
 def check_resumed():
     """Eight steps on one process, the rest on two."""
     out, data = folder_of("compiled", "resumed"), write_data()
-    Launch(LONG, SEED).run(compiled("one"), data, out, ["--stop-at", "8"])
-    call(on_ranks(2, [compiled("shard2"), "--data", data, "--steps", LONG, "--seed", SEED, "--out", out,
+    Launch(COMPILED_STEPS, SEED).run(compiled("one"), data, out, ["--stop-at", "8"])
+    call(on_ranks(2, [compiled("shard2"), "--data", data, "--steps", COMPILED_STEPS, "--seed", SEED, "--out", out,
                       "--log-every", 1]), env=environment_of({}))
-    result = compare(out, one(), "float64")
+    result = compare(out, run_on_one_process(), "float64")
     return result.passed(), result.table()
 
 

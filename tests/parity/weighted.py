@@ -1,12 +1,12 @@
-"""Losses of answers alone, packed documents and mixtures: compiled, in float64, against PyTorch and on
-several processes.
+"""Compares compiled programs with weighted losses (only answers count), packed documents and mixtures of data sets
+with PyTorch, in float64, and several processes with one.
 
     weighted.py [-v] [NAME...]
 
-Each case trains on documents with weights, of which some samples have few and others many, and applies the
-criterion of compare.py. Attention stays within a document. The samples are those of a plain implementation of
-docs/data.md below. Runs on several processes have several microbatches, so that a mean over microbatches would
-differ from the mean of the step. The position in the data is one number: a run on two processes resumes on four.
+Each case trains on documents with weights; the number of tokens that count differs from sample to sample. The
+criterion is that of compare.py. Attention stays within a document. This file implements the samples of docs/data.md
+in plain Python. Runs on several processes have several microbatches, so that the mean of the microbatches' means would
+be wrong. The position in the data is one number, so that a run on two processes can resume on four.
 """
 
 import random
@@ -23,7 +23,7 @@ from compare import compare
 from reference import write_run
 from run import OUT as PARITY
 from sample_order import permutation
-from titan import Launch, Report, build, call, environment_of, on_ranks, read_arguments, turn_to_make
+from titan import Launch, Report, build, call, environment_of, on_ranks, read_arguments, lock_product
 from training import Recipe, train
 
 OUT = PARITY.parent / "weighted"
@@ -90,7 +90,7 @@ def loss(p, tokens, labels, documents, positions, weights):
 
 
 def draw_documents(seed=5, count=60) -> list[tuple[list[int], list[int]]]:
-    """Tokens and weights: a prompt, and an answer of one token up to all but one."""
+    """Tokens and weights of documents: a prompt, and an answer of one token, of two, or of all tokens but one."""
     chance = random.Random(seed)
     documents = []
     for _ in range(count):
@@ -104,7 +104,7 @@ def draw_documents(seed=5, count=60) -> list[tuple[list[int], list[int]]]:
 def write_indexed(prefix: Path, documents) -> Path:
     """A data set, written once, because cases read it at the same time."""
     index = prefix.with_suffix(".idx")
-    with turn_to_make(index):
+    with lock_product(index):
         if not index.exists():
             write_tokens(prefix, documents)
     return prefix
@@ -192,7 +192,7 @@ def batches(sets) -> list[dict[str, torch.Tensor]]:
 
 def write_arrays(folder: Path, samples) -> Path:
     """The samples as arrays, with -100 where a label does not count."""
-    with turn_to_make(folder):
+    with lock_product(folder):
         if folder.exists():
             return folder
         folder.mkdir(parents=True)
@@ -233,7 +233,7 @@ def make(name: str, train_name: str) -> tuple[Path, Path | str]:
     OUT.mkdir(parents=True, exist_ok=True)
     loss_text, data_text, write, _ = CASES[name]
     exe, word = OUT / f"{name.split()[0]}-{train_name}-program", name.split()[0]
-    with turn_to_make(exe):
+    with lock_product(exe):
         data = write()
         if not exe.exists():
             program = OUT / f"{word}-{train_name}.titan"
@@ -245,7 +245,7 @@ def make(name: str, train_name: str) -> tuple[Path, Path | str]:
 def run(name: str, train_name: str, processes: int) -> Path:
     """A run, executed once."""
     out = OUT / f"{name.split()[0]}-{train_name}-{processes}"
-    with turn_to_make(out):
+    with lock_product(out):
         if not (out / "model.safetensors").exists():
             exe, data = make(name, train_name)
             Launch(STEPS, SEED, processes).run(exe, data, out, ["--check-replicas"] if processes > 1 else [])

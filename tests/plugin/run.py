@@ -58,11 +58,13 @@ def dump(run: str, *passes: str) -> Path:
 
 
 def raised():
+    """The plugin's pass replaces log(1 + exp(x)) by the plugin's operation."""
     text = (dump("one", RAISE) / "00-model.mlir").read_text()
     return "softplus.softplus" in text and "titan.exp" in text, text  # cross-entropy contains exp
 
 
 def gradients():
+    """The gradients of a program with the operation agree with finite differences."""
     output = call([tool("titan-interpret"), LOAD_DIALECT, OUT / "one/01-gradient.mlir", "--program=train",
                  "--check-gradients"])
     return "agrees" in output and "DIFFERS" not in output, output
@@ -90,6 +92,7 @@ def fused():
 
 
 def same_in_titan_opt():
+    """titan-opt with the plugin gives the same IR after the gradient phase as titanc."""
     model = OUT / "model.mlir"
     model.write_text(call([tool("titanc"), "--stop-after=model", "--mlir-print-debuginfo", "--train", "one",
                            *IN_FLOAT64, PROGRAM]))  # values are named by their locations

@@ -1,4 +1,4 @@
-"""Prompts with answers, and chats: the tokens that count in the loss, against spans that were written down by hand."""
+"""Prompts with answers, and chats: checks which tokens count in the loss, by spans that are written here by hand."""
 
 import json
 from pathlib import Path
@@ -22,7 +22,7 @@ def bytes_and_weights(segments: list[tuple[str, int]]) -> tuple[list[int], list[
     return tokens, [weight for text, weight in segments for _ in text.encode()]
 
 
-def same(prefix: Path, tokens: list[list[int]], weights: list[list[int]]) -> None:
+def expect_prepared(prefix: Path, tokens: list[list[int]], weights: list[list[int]]) -> None:
     done = read(prefix)
     expect(done.documents == tokens, f"tokens {done.documents} instead of {tokens}")
     expect(done.weights == weights, f"weights {done.weights} instead of {weights}")
@@ -35,7 +35,7 @@ def pairs_of_bytes(out: Path) -> None:
     source = write_lines(out / "a.jsonl", [{"q": "wie?", "a": " sö"}, {"q": "", "a": "x"}, {"q": "x", "a": ""}])
     prepare(source, "--prompt", "q", "--answer", "a", "--tokenizer", "bytes", "-o", out / "data", "--bos", 256,
             "--eos", 257)
-    same(out / "data", [[256, *"wie? sö".encode(), 257], [256, 120, 257]], [[0] * 5 + [1] * 5, [0, 1, 1]])
+    expect_prepared(out / "data", [[256, *"wie? sö".encode(), 257], [256, 120, 257]], [[0] * 5 + [1] * 5, [0, 1, 1]])
     expect(read(out / "data").sidecar["counts"]["empty"] == 1, "the empty answer")
 
 
@@ -48,18 +48,18 @@ def token_across_the_boundary(out: Path) -> None:
     tokenizers.Tokenizer(models.BPE(vocabulary, [("b", "c")])).save(str(out / "tokenizer.json"))
     source = write_lines(out / "a.jsonl", [{"q": "ab", "a": "cd"}, {"q": "abc", "a": "d"}])
     prepare(source, "--prompt", "q", "--answer", "a", "--tokenizer", out, "-o", out / "data")
-    same(out / "data", [[0, 4, 3], [0, 4, 3]], [[0, 1, 1], [0, 0, 1]])
+    expect_prepared(out / "data", [[0, 4, 3], [0, 4, 3]], [[0, 1, 1], [0, 0, 1]])
 
 
 def chat_of_bytes(out: Path) -> None:
-    """By the difference that an answer makes to the text, and by {% generation %} in the template."""
+    """Answers are found by comparing the texts with and without the answer, or by {% generation %} in the template."""
     source = write_lines(out / "a.jsonl", [{"chat": CHAT}])
     for name, template, segments in (("prefix", makers.CHATML, BY_PREFIX), ("marks", makers.MARKED, BY_MARKS)):
         (out / name).write_text(template.replace("{{ bos_token }}", "<|begin_of_text|>"))
         prefix = out / f"{name}-data"
         prepare(source, "--messages", "chat", "--tokenizer", "bytes", "--chat-template", out / name, "-o", prefix)
         tokens, weights = bytes_and_weights(segments)
-        same(prefix, [tokens], [weights])
+        expect_prepared(prefix, [tokens], [weights])
 
 
 def chat_of_byte_pairs(out: Path) -> None:
@@ -99,7 +99,7 @@ def pairs_of_sentence_pieces(out: Path) -> None:
     done = read(out / "data")
     tokens = library.encode(prompt + answer, add_bos=True, add_eos=True)
     before = len(library.encode(prompt, add_bos=True))
-    same(out / "data", [tokens], [[0] * before + [1] * (len(tokens) - before)])
+    expect_prepared(out / "data", [tokens], [[0] * before + [1] * (len(tokens) - before)])
     counted = [token for token, weight in zip(done.documents[0], done.weights[0]) if weight]
     expect(library.decode(counted) == answer.lstrip(), library.decode(counted))
 
@@ -121,9 +121,9 @@ def lengths(out: Path) -> None:
     options = (source, "--prompt", "q", "--answer", "a", "--tokenizer", "bytes", "--max-length", 4)
     refused(1, ["a.jsonl:2", "5 tokens, more than 4"], *options, "-o", out / "x")
     prepare(*options, "--overlong", "skip", "-o", out / "skip")
-    same(out / "skip", [list(b"1234")], [[0, 0, 1, 1]])
+    expect_prepared(out / "skip", [list(b"1234")], [[0, 0, 1, 1]])
     prepare(*options, "--overlong", "truncate", "-o", out / "cut")
-    same(out / "cut", [list(b"1234")] * 2, [[0, 0, 1, 1]] * 2)
+    expect_prepared(out / "cut", [list(b"1234")] * 2, [[0, 0, 1, 1]] * 2)
     found = [read(out / name).sidecar["counts"][count] for name, count in (("skip", "overlong"), ("cut", "empty"))]
     expect(found == [2, 1], str(found))
 
@@ -135,7 +135,7 @@ def template_variables(out: Path) -> None:
     prepare(source, "--messages", "m", "--tokenizer", "bytes", "--chat-template", out / "t", "-o", out / "data",
             "--template-variable", 'name="<ä>"', "--template-variable", "think=false")
     text = '["<ä>", false, {"role": "assistant", "content": "x"}]'
-    same(out / "data", [[*text.encode(), *b"False"]], [[0] * len(text.encode()) + [1] * 5])
+    expect_prepared(out / "data", [[*text.encode(), *b"False"]], [[0] * len(text.encode()) + [1] * 5])
 
 
 def wrong_chats(out: Path) -> None:

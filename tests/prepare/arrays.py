@@ -1,4 +1,4 @@
-"""Arrays of .npz, Parquet and Arrow files, against numpy."""
+"""Prepared arrays of .npz, Parquet and Arrow files equal those that numpy and pyarrow wrote."""
 
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ POINTS = CHANCE.normal(size=(23, 2)).astype(numpy.float32)
 ARRAYS = {"image": IMAGES, "label": LABELS, "point": POINTS}
 
 
-def same(folder: Path, arrays: dict) -> None:
+def expect_arrays(folder: Path, arrays: dict) -> None:
     expect({path.stem for path in folder.iterdir()} == set(arrays), f"files {sorted(folder.iterdir())}")
     for name, array in arrays.items():
         found = numpy.load(folder / f"{name}.npy")
@@ -40,9 +40,9 @@ def arrays_of_archives(out: Path) -> None:
     for name in ("plain", "packed"):
         output = prepare("--arrays", out / f"{name}.npz", "-o", out / name)
         expect("image uint8[23, 4, 3], label int64[23], point float32[23, 2]" in output, output)
-        same(out / name, ARRAYS)
+        expect_arrays(out / name, ARRAYS)
     prepare("--arrays", out / "plain.npz", out / "packed.npz", "--columns", "label", "-o", out / "both")
-    same(out / "both", {"label": numpy.concatenate([LABELS, LABELS])})
+    expect_arrays(out / "both", {"label": numpy.concatenate([LABELS, LABELS])})
 
 
 def arrays_of_columns(out: Path) -> None:
@@ -54,13 +54,13 @@ def arrays_of_columns(out: Path) -> None:
         pyarrow.parquet.write_table(table(begin, end), out / f"{i}.parquet", row_group_size=4)
     files = [out / f"{i}.parquet" for i in range(3)]
     prepare("--arrays", *files, "--columns", "image,label,point", "-o", out / "parquet")
-    same(out / "parquet", ARRAYS)
-    part = table(0, 23).slice(5, 9)
+    expect_arrays(out / "parquet", ARRAYS)
+    slice_of_table = table(0, 23).slice(5, 9)
     for kind, start in (("file", pyarrow.ipc.new_file), ("stream", pyarrow.ipc.new_stream)):
-        with start(str(out / f"{kind}.arrow"), part.schema) as writer:
-            writer.write_table(part, max_chunksize=4)
+        with start(str(out / f"{kind}.arrow"), slice_of_table.schema) as writer:
+            writer.write_table(slice_of_table, max_chunksize=4)
         prepare("--arrays", out / f"{kind}.arrow", "--columns", "image,label,point", "-o", out / kind)
-        same(out / kind, {name: array[5:14] for name, array in ARRAYS.items()})
+        expect_arrays(out / kind, {name: array[5:14] for name, array in ARRAYS.items()})
 
 
 def refuses_what_is_no_array(out: Path) -> None:

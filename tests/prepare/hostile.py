@@ -1,4 +1,4 @@
-"""Damaged inputs and tokenizers: an error of the tool, or a result; never a fault, whatever byte is wrong."""
+"""Damaged inputs, tokenizers and sidecars end with an error message or a result, never with an exception or a crash."""
 
 import json
 import os
@@ -34,8 +34,8 @@ def mutate(data: bytes, draw: random.Random) -> bytes:
     return bytes(changed)
 
 
-def survive(path: Path, use, seed: int) -> None:
-    """`use()` on mutants of the file ends well or with an error of the tool, which must occur."""
+def try_mutants(path: Path, use, seed: int) -> None:
+    """`use()` on mutants of the file succeeds or raises an error of titan-prepare; some of them must be refused."""
     sys.path.insert(0, str(PACKAGE))
     from titan_prepare.errors import BadRecord, UserError
     os.environ["RUST_BACKTRACE"] = "0"  # of the panics of libraries, which are caught
@@ -58,8 +58,8 @@ def read_all(path: Path, field: str) -> None:
     inputs = Inputs((open_source(str(path), "auto"),), (field,), False)
     reader = inputs.reader(inputs.sources[0])
     for unit in plan_units(inputs, 5000):
-        for part in unit.slices:
-            for at, row in reader.rows(part.begin, part.end):
+        for rows in unit.slices:
+            for at, row in reader.rows(rows.begin, rows.end):
                 reader.parse(row)
 
 
@@ -69,7 +69,7 @@ def damaged_inputs(out: Path) -> None:
     (out / "a.json.gz").write_bytes(gzip.compress(lines.read_bytes()))
     write_parquet(out / "a.parquet", TEXTS[:100])
     for seed, (name, field) in enumerate((("a.jsonl", "text"), ("a.json.gz", "text"), ("a.parquet", "content"))):
-        survive(out / name, lambda name=name, field=field: read_all(out / name, field), seed)
+        try_mutants(out / name, lambda name=name, field=field: read_all(out / name, field), seed)
 
 
 def use_tokenizer(path: Path) -> None:
@@ -85,7 +85,7 @@ def damaged_tokenizers(out: Path) -> None:
     folder = makers.byte_pairs(out / "bpe")
     for seed, path in enumerate((folder / "tokenizer.json", folder / "tokenizer_config.json",
                                  makers.ranks(out / "ranks", folder), makers.unigram(out / "unigram"))):
-        survive(path, lambda path=path: use_tokenizer(path.parent), seed)
+        try_mutants(path, lambda path=path: use_tokenizer(path.parent), seed)
 
 
 def damaged_templates(out: Path) -> None:
@@ -95,7 +95,7 @@ def damaged_templates(out: Path) -> None:
     template = out / "template"
     for seed, text in enumerate((makers.CHATML, makers.MARKED)):
         template.write_text(text)
-        survive(template, lambda: ChatTemplate(template.read_text(errors="replace"), {}).render(CHAT), seed)
+        try_mutants(template, lambda: ChatTemplate(template.read_text(errors="replace"), {}).render(CHAT), seed)
 
 
 def damaged_sidecars(out: Path) -> None:
@@ -111,7 +111,7 @@ def damaged_sidecars(out: Path) -> None:
                           "counts": dict.fromkeys(("documents", "tokens", "empty", "overlong", "bad"), 1),
                           "outputs": {"token_type": "u8", "bytes": {".bin": 4}}}).encode()
     head, report = {"identity": "x", "units": "y"}, vars(Report(1, 2))
-    with_units(out / "good.partial", head, report)
+    write_unfinished(out / "good.partial", head, report)
     good = (out / "good.partial" / "journal").read_bytes()
     for number in range(MUTANTS):
         (out / "data.json").write_bytes(mutate(sidecar, draw))
@@ -130,8 +130,8 @@ def damaged_sidecars(out: Path) -> None:
         expect(sizes == {"tokens": 4 * journal.units, "lengths": 4 * journal.units, "weights": 0}, f"{sizes}")
 
 
-def with_units(folder: Path, head: dict, report: dict) -> None:
-    """A folder of unfinished work with three units."""
+def write_unfinished(folder: Path, head: dict, report: dict) -> None:
+    """Writes a folder of unfinished work with three units."""
     from titan_prepare.journal import Journal
     from titan_prepare.work import Report
     folder.mkdir()

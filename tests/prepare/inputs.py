@@ -1,4 +1,4 @@
-"""Inputs: every format gives the same documents; hostile ones are refused with the file and the line."""
+"""Inputs of every format give the same documents; damaged ones are refused with the file and the line."""
 
 import gzip
 import json
@@ -73,7 +73,7 @@ def parquet(out: Path) -> None:
 
 
 def flipped_is_noticed(out: Path, source: Path, tenths: int) -> bool:
-    """A flipped bit is an error, or is in a part of the file that no document depends on."""
+    """Whether a flipped bit is an error; otherwise it must not change the documents."""
     damaged = bytearray(source.read_bytes())
     damaged[len(damaged) * tenths // 10] ^= 1
     (out / "flipped.parquet").write_bytes(damaged)
@@ -190,7 +190,7 @@ def bad_lines(out: Path) -> None:
     output = prepare(source, "--tokenizer", "bytes", "-o", out / "all", "--skip-bad")
     done = read(out / "all")
     expect(done.documents == [list(b"good")] * 2 and done.sidecar["counts"]["bad"] == len(bad), output)
-    expect([place.split(" ")[0] for place in done.sidecar["bad_records"]] ==
+    expect([record.split(" ")[0] for record in done.sidecar["bad_records"]] ==
            [f"{source}:{line}:" for line in range(2, len(bad) + 2)], output)
 
 

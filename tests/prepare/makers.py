@@ -1,4 +1,4 @@
-"""Small tokenizers of each kind, made on the spot."""
+"""Makes small tokenizers of each kind, and chat templates."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""Resumption: killed at random moments, and with files cut as a power failure leaves them, the output is the same."""
+"""Resumption: after kills at random moments, and with files truncated by a power failure, the output is the same."""
 
 import json
 import os
@@ -24,7 +24,7 @@ def options(source: Path, prefix: Path) -> list:
 
 
 def finished(out: Path, documents: int = 1500) -> tuple[Path, Path, dict[str, bytes]]:
-    """A source, a prefix and its files, undisturbed."""
+    """A source, a prefix, and the files that an undisturbed preparation gives for it."""
     source = write_source(out, documents)
     makers.byte_pairs(out / "bpe")
     prepare(*options(source, out / "whole" / "data"))
@@ -65,7 +65,8 @@ def journal_lines(prefix: Path) -> int:
 
 
 def kill_nine(out: Path) -> None:
-    """Each time after some more units; workers end with their parent; the last run prepares only the missing units."""
+    """Runs are killed, each after some more units. Workers end with their parent; the last run prepares only missing
+    units."""
     source, prefix, expected = finished(out)
     draw, kills = random.Random(11), 0
     for workers in (1, 3, 2, 1):
@@ -73,12 +74,12 @@ def kill_nine(out: Path) -> None:
         process = start(*options(source, prefix), "--workers", workers)
         expect(wait_for(lambda: journal_lines(prefix) > max(before, 1) + draw.randint(0, 2) or process.poll() is not None),
                "no progress")
-        workers_of_it = children_of(process)
+        worker_ids = children_of(process)
         process.kill()
         process.wait()
         process.stdout.close()
         kills += process.returncode == -signal.SIGKILL
-        expect(wait_for(lambda: not any(map(alive, workers_of_it)), 60), "workers live on")
+        expect(wait_for(lambda: not any(map(alive, worker_ids)), 60), "workers live on")
     expect(kills >= 2 and not Path(f"{prefix}.idx").exists(), f"killed only {kills} times in time")
     prepare(*options(source, prefix), workers=2)
     expect(contents(prefix) == expected, "the files differ")
@@ -86,8 +87,8 @@ def kill_nine(out: Path) -> None:
 
 
 def signalled(source: Path, prefix: Path, workers: int, lines: int, number: signal.Signals):
-    """A run that got the signal after so many lines of the journal, and its output. On a busy machine a run may
-    end before that; then another one begins."""
+    """A run that got the signal when the journal had more than `lines` lines, and its output. On a busy machine a run
+    may end before that; then another one begins."""
     for _ in range(10):
         process = start(*options(source, prefix), "--workers", workers)
         expect(wait_for(lambda: journal_lines(prefix) > lines or process.poll() is not None), "no progress")
@@ -101,7 +102,7 @@ def signalled(source: Path, prefix: Path, workers: int, lines: int, number: sign
 
 
 def interrupted(out: Path) -> None:
-    """Ctrl-C ends with status 1 and says how to go on."""
+    """Ctrl-C ends the preparation with status 1 and a message how to continue."""
     source, prefix, expected = finished(out, documents=3000)  # so that the signal comes before the end
     process, output = signalled(source, prefix, 2, 2, signal.SIGINT)
     expect(process.returncode == 1 and "the same command continues" in output, f"{process.returncode}: {output}")
@@ -110,7 +111,7 @@ def interrupted(out: Path) -> None:
 
 
 def unfinished(out: Path) -> tuple[Path, Path, dict[str, bytes], Path]:
-    """With the folder of a run that was killed after some units."""
+    """As `finished`, with the folder of a run that was killed after some units."""
     source, prefix, expected = finished(out)
     signalled(source, prefix, 1, 4, signal.SIGKILL)
     folder = Path(f"{prefix}.partial")
@@ -194,7 +195,7 @@ def damaged_output(out: Path) -> None:
 
 
 def two_at_once(out: Path) -> None:
-    """As the ranks of a run: one prepares, the others wait and find it done."""
+    """Several processes prepare the same data, like the ranks of a run: one prepares, the others wait for it."""
     source, prefix, expected = finished(out)
     processes = [start(*options(source, prefix), "--workers", "1") for _ in range(3)]
     outputs = [process.communicate(timeout=600)[0] for process in processes]

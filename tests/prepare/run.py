@@ -1,4 +1,5 @@
-"""titan-prepare: tokens, documents and weights, against libraries and against plain Python; resumption; hostile inputs.
+"""Compares tokens, documents and weights of titan-prepare with libraries and plain Python; tests resumption and damaged
+inputs.
 
     run.py [-v] [NAME...]
 """

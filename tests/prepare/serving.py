@@ -1,4 +1,4 @@
-"""`titan-prepare --serve`: tokens and texts, one line each, against the libraries."""
+"""Compares the answers of `titan-prepare --serve` (one line of JSON per request) with the tokenizers' libraries."""
 
 import json
 import subprocess
@@ -10,6 +10,8 @@ from texts import SCRIPTS
 
 
 class Service:
+    """A running `titan-prepare --serve`."""
+
     def __init__(self, tokenizer):
         self.process = subprocess.Popen([*COMMAND, "--serve", str(tokenizer)], env=environment(), text=True,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -24,8 +26,8 @@ class Service:
         return self.process.wait(timeout=60)
 
 
-def written(service: Service, before: list[int], tokens: list[int]) -> list[str]:
-    """The fragments that tokens give one by one after others."""
+def write_fragments(service: Service, before: list[int], tokens: list[int]) -> list[str]:
+    """The text fragments of `tokens`, one by one, after the tokens `before`."""
     service.ask(begin=before)
     return [service.ask(token=token)["text"] for token in tokens] + [service.ask(finish=True)["text"]]
 
@@ -34,11 +36,11 @@ def check_fragments(service: Service, decode) -> None:
     """Fragments are whole characters and join to the text that the library gives for all tokens."""
     for name, text in SCRIPTS.items():
         tokens = service.ask(encode=text)["tokens"]
-        fragments = written(service, [], tokens)
+        fragments = write_fragments(service, [], tokens)
         expect("".join(fragments) == decode(tokens), f"{name}: {fragments} instead of {decode(tokens)!r}")
         expect("\ufffd" not in "".join(fragments), f"{name}: {fragments}")
         half = len(tokens) // 2
-        rest = "".join(written(service, tokens[:half], tokens[half:]))
+        rest = "".join(write_fragments(service, tokens[:half], tokens[half:]))
         expect(decode(tokens).endswith(rest) and rest != "", f"{name}: {rest!r} is no end of {decode(tokens)!r}")
 
 
@@ -75,7 +77,7 @@ def serves_ranks(out: Path) -> None:
     service = Service(model)
     decoded = {text: service.ask(encode=text)["tokens"] for text in SCRIPTS.values()}
     for text, tokens in decoded.items():
-        fragments = written(service, [], tokens)
+        fragments = write_fragments(service, [], tokens)
         expect("".join(fragments) == text, f"{fragments} instead of {text!r}")
     service.end()
 
@@ -95,7 +97,7 @@ def serves_chats(out: Path) -> None:
 def holds_back_broken_bytes(out: Path) -> None:
     """Bytes that begin a character are shown with the rest of it, or at the end as what they are."""
     service = Service("bytes")
-    fragments = written(service, [], list("aé".encode()) + [0xc3])
+    fragments = write_fragments(service, [], list("aé".encode()) + [0xc3])
     expect(fragments == ["a", "", "é", "", "\ufffd"], f"{fragments}")
     service.end()
 

@@ -1,4 +1,4 @@
-"""Tokenizers: prepared tokens equal those of the format's library, and libraries agree with one another."""
+"""Prepared tokens equal those of the library of the tokenizer's format, and libraries agree with one another."""
 
 import json
 from pathlib import Path
@@ -12,13 +12,13 @@ def all_texts() -> list[str]:
     return list(SCRIPTS.values()) + corpus(50)
 
 
-def written(out: Path, tokenizer, *options) -> list[list[int]]:
+def prepare_tokens(out: Path, tokenizer, *options) -> list[list[int]]:
     source = write_lines(out / "texts.jsonl", [{"text": text} for text in all_texts()])
     prepare(source, "--tokenizer", tokenizer, "-o", out / "data", *options)
     return read(out / "data").documents
 
 
-def differ(ours: list, theirs: list) -> None:
+def expect_equal(ours: list, theirs: list) -> None:
     expect(len(ours) == len(theirs), f"{len(ours)} documents instead of {len(theirs)}")
     for number, (our, their) in enumerate(zip(ours, theirs)):
         expect(our == list(their), f"document {number}: {our} instead of {list(their)}")
@@ -32,8 +32,8 @@ def tokenizer_json(out: Path) -> None:
     library.no_truncation()
     library.no_padding()
     eos = library.token_to_id("<|end_of_text|>")
-    differ(written(out, folder), [library.encode(text).ids + [eos] for text in all_texts()])
-    differ(written(out / "none", folder, "--bos", "none", "--eos", "none"),
+    expect_equal(prepare_tokens(out, folder), [library.encode(text).ids + [eos] for text in all_texts()])
+    expect_equal(prepare_tokens(out / "none", folder, "--bos", "none", "--eos", "none"),
            [library.encode(text, add_special_tokens=False).ids for text in all_texts()])
 
 
@@ -49,7 +49,7 @@ def unknown_tokens(out: Path) -> None:
     library.post_processor = processors.BertProcessing(("[SEP]", 2), ("[CLS]", 1))
     out.mkdir(parents=True)
     library.save(str(out / "tokenizer.json"))
-    differ(written(out, out / "tokenizer.json"), [library.encode(text).ids for text in all_texts()])
+    expect_equal(prepare_tokens(out, out / "tokenizer.json"), [library.encode(text).ids for text in all_texts()])
 
 
 def sentencepiece_models(out: Path) -> None:
@@ -58,7 +58,7 @@ def sentencepiece_models(out: Path) -> None:
         model = makers.unigram(out / algorithm, algorithm)
         library = sentencepiece.SentencePieceProcessor()
         library.LoadFromFile(str(model))
-        differ(written(out / algorithm, model),
+        expect_equal(prepare_tokens(out / algorithm, model),
                [library.encode(text, add_bos=True, add_eos=True) for text in all_texts()])
 
 
@@ -73,7 +73,7 @@ def sentencepiece_as_tokenizer_json(out: Path) -> None:
     pieces = [(library.id_to_piece(i), library.get_score(i)) for i in range(library.vocab_size())]
     other = tokenizers.Tokenizer(models.Unigram(pieces, unk_id=0, byte_fallback=True))
     other.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
-    differ(written(out, model, "--bos", "none", "--eos", "none"), [other.encode(text).ids for text in all_texts()])
+    expect_equal(prepare_tokens(out, model, "--bos", "none", "--eos", "none"), [other.encode(text).ids for text in all_texts()])
 
 
 def tiktoken_files(out: Path) -> None:
@@ -85,7 +85,7 @@ def tiktoken_files(out: Path) -> None:
     library.no_truncation()
     library.no_padding()
     first = len(ranks.read_text().splitlines())
-    differ(written(out, ranks), [[first, *library.encode(text, add_special_tokens=False).ids, first + 1]
+    expect_equal(prepare_tokens(out, ranks), [[first, *library.encode(text, add_special_tokens=False).ids, first + 1]
                                  for text in all_texts()])
 
 
@@ -104,9 +104,9 @@ def special_tokens(out: Path) -> None:
 
 
 def raw_bytes(out: Path) -> None:
-    differ(written(out, "bytes"), [text.encode() for text in all_texts()])
+    expect_equal(prepare_tokens(out, "bytes"), [text.encode() for text in all_texts()])
     expect(read(out / "data").code == 1, "bytes are stored as bytes")
-    differ(written(out / "ends", "bytes", "--bos", "256", "--eos", "257"),
+    expect_equal(prepare_tokens(out / "ends", "bytes", "--bos", "256", "--eos", "257"),
            [[256, *text.encode(), 257] for text in all_texts()])
 
 
@@ -121,9 +121,9 @@ def broken_unicode(out: Path) -> None:
     source.write_bytes(b"\n".join(BROKEN))
     options = ("--text-documents", "line", "--eos", "none")
     prepare(source, "--tokenizer", folder, "-o", out / "text", "--invalid-unicode", "replace", *options)
-    differ(read(out / "text").documents, [library.encode(line.decode(errors="replace")).ids for line in BROKEN])
+    expect_equal(read(out / "text").documents, [library.encode(line.decode(errors="replace")).ids for line in BROKEN])
     prepare(source, "--tokenizer", "bytes", "-o", out / "bytes", *options)
-    differ(read(out / "bytes").documents, BROKEN)
+    expect_equal(read(out / "bytes").documents, BROKEN)
 
 
 def lone_surrogates(out: Path) -> None:
@@ -131,7 +131,7 @@ def lone_surrogates(out: Path) -> None:
     out.mkdir(parents=True)
     source.write_text(json.dumps({"text": "a\ud83d b \ud83d\ude00"}) + "\n")
     prepare(source, "--tokenizer", "bytes", "-o", out / "data", "--invalid-unicode", "replace")
-    differ(read(out / "data").documents, ["a\ufffd b 😀".encode()])
+    expect_equal(read(out / "data").documents, ["a\ufffd b 😀".encode()])
 
 
 def begin_and_end(out: Path) -> None:

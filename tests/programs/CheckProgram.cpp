@@ -1,4 +1,4 @@
-// Checks a program after every phase.
+// Interprets a program after every phase and compares the results.
 
 #include "tests/programs/CheckProgram.h"
 
@@ -54,8 +54,8 @@ public:
   }
 
 private:
-  /// Whether a run wants its step or its loss in parts of a dimension that its model needs whole,
-  /// or attention over heads that its model does not have. Only the phases can tell.
+  /// Whether a run divides its step or its loss along a dimension that its model needs whole, or
+  /// attention over heads that its model does not have. Only the phases can find out.
   bool requestsImpossible() const {
     return llvm::any_of(
         std::initializer_list<StringRef>{"so the step cannot be split into microbatches",
@@ -209,7 +209,7 @@ private:
   std::string errors;
   bool broken = false; ///< rejected because of a compiler bug
   ScopedDiagnosticHandler handler;
-  std::map<std::string, Run> runs; ///< by function: the previous phase
+  std::map<std::string, Run> runs; ///< of the previous phase, by function
   double greatest = 0;
 };
 

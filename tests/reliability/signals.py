@@ -177,7 +177,7 @@ TURNS = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from contender import Contender, end_by_exception, take_turns
+from contender import Contender, end_by_exception, sample_by_commit
 end_by_exception()
 def start(name):
     folder = Path(sys.argv[2]) / name
@@ -185,7 +185,7 @@ def start(name):
     contender = Contender(["bash", "-c", "while sleep 0.02; do echo 1; done"], folder / "metrics", 1, True)
     print(contender.process.pid, flush=True)
     return contender
-take_turns([lambda: start("a"), lambda: start("b")], 2, 1000)
+sample_by_commit([lambda: start("a"), lambda: start("b")], 2, 1000)
 """
 
 

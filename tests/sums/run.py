@@ -16,7 +16,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[1] / folder) for folder in 
 import emulated  # noqa: E402
 import gradients  # noqa: E402
 from cases import ROWS, module, of_length  # noqa: E402
-from titan import BUILD, ROOT, Report, call, read_arguments, turn_to_make  # noqa: E402
+from titan import BUILD, ROOT, Report, call, read_arguments, lock_product  # noqa: E402
 
 OUT = ROOT / "out" / "sums"
 BIN = BUILD / "bin"
@@ -92,7 +92,7 @@ def deviation(case, folder: Path, contents: dict[str, np.ndarray], largest: dict
 def check(target: str, kind: str, cases: list, count: int):
     folder = OUT / target
     exe = folder / "cases"
-    with turn_to_make(exe):
+    with lock_product(exe):
         if not exe.exists():
             build(target, cases, folder)
     data = folder / kind

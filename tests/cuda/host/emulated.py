@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "parity"))
-from titan import BUILD, ROOT, TITANC, call, precision, turn_to_make
+from titan import BUILD, ROOT, TITANC, call, precision, lock_product
 
 HERE = Path(__file__).resolve().parent
 OUT = ROOT / "out" / "cuda-host"

@@ -23,7 +23,7 @@ import turns
 from compare import compare, read_losses
 from emulated import OUT, ROOT
 from table import Row
-from titan import Launch, Report, read_arguments, turn_to_make, write_text
+from titan import Launch, Report, read_arguments, lock_product, write_text
 
 RUNS = ROOT / "tests" / "runs"
 sys.path.append(str(RUNS))
@@ -53,7 +53,7 @@ MESHES = [
 
 def build_once(file: str, run: str, dtype: str) -> Path:
     exe = OUT / f"{file}-{run}-{dtype}" / "device"
-    with turn_to_make(exe):
+    with lock_product(exe):
         return exe if exe.exists() else emulated.build_for_device(
             PROGRAMS / f"{file}.titan", run, dtype, exe)
 
@@ -116,9 +116,9 @@ def in_turns(mesh: str):
     """A generator and a critic, whose steps differ, compared with a PyTorch loop."""
     axes, ranks = turns.MESHES[mesh]
     folder = OUT / "turns"
-    program = turns.write_program(turns.CASES[turns.COMPILED], axes, folder, turns.LONG)
+    program = turns.write_program(turns.CASES[turns.COMPILED], axes, folder, turns.COMPILED_STEPS)
     exe = emulated.build_for_device(program, "run", "float64", folder / "device")
-    return turns.check_run(Launch(turns.LONG, turns.SEED, ranks).run(exe, turns.write_data(), folder / "ours"))
+    return turns.check_run(Launch(turns.COMPILED_STEPS, turns.SEED, ranks).run(exe, turns.write_data(), folder / "ours"))
 
 
 def offloaded(text: Path, file: str, run: str, dtype: str):
