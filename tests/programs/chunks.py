@@ -1,6 +1,6 @@
-"""Programs with positional operations, in everything that slices a dimension.
+"""Programs that combine each positional operation with each construct that slices a dimension.
 
-An element of such an operation depends on its index or on the whole dimension: rotations, indices,
+An element of a positional operation depends on its index or on the whole dimension: rotations, indices,
 choices, running sums, tables, ranges, masks, random numbers. Chunked losses, microbatches,
 recomputation and meshes slice dimensions. Each pair is a program. titan-check-programs compares the
 loss of the sliced program with that of the whole one, its gradient with finite differences, and
@@ -97,8 +97,9 @@ BEFORE = {"best": "let best, at = top_k(h, 1, over batch as top)"}
 MORE = {"places": "param places[seq, wide] ~ normal(0.4)", "spots": "param spots[spot, wide] ~ normal(0.5)"}
 
 
-def needed(by: dict[str, str], text: str) -> str:
-    return "".join(line for name, line in by.items() if name in text)
+def select_declarations(line_of: dict[str, str], text: str) -> str:
+    """The declarations of the names that occur in `text`."""
+    return "".join(line for name, line in line_of.items() if name in text)
 
 
 def program(op: str, region: str) -> str:
@@ -106,13 +107,13 @@ def program(op: str, region: str) -> str:
     text = OPS[op]
     bins = "along bins" in text and "[bins:" not in text
     if is_layer:
-        head = LAYERS.format(op=text, sum="sum(y, over bins)" if bins else "y", before=needed(BEFORE, text))
+        head = LAYERS.format(op=text, sum="sum(y, over bins)" if bins else "y", before=select_declarations(BEFORE, text))
         loss = "loss = mean(tanh(x) * x, over batch, seq, embed)"
     else:
-        head = WHOLE.format(op=text, before=needed(BEFORE, text))
+        head = WHOLE.format(op=text, before=select_declarations(BEFORE, text))
         loss = f"loss = mean(tanh(y) * y, over batch, seq, wide{', bins' if bins else ''})"
     mesh = mesh.replace("ROWS", "bins" if "bins" in text else "spot" if "spot" in text else "wide")
-    return MODEL.format(head=head, loss=loss, settings="\n  ".join(settings), more=needed(MORE, text),
+    return MODEL.format(head=head, loss=loss, settings="\n  ".join(settings), more=select_declarations(MORE, text),
                         parallel=f"parallel map {{ {mesh} }}" if mesh else "",
                         on=" on map" if mesh else "")
 
@@ -136,6 +137,6 @@ NEEDS_WHOLE = {
     "concatenation of seq": SEQ_CHUNKS, "split of seq": SEQ_CHUNKS, "maximum of seq": SEQ_CHUNKS,
     "attention": SEQ_CHUNKS,
     "scatter along bins": SEQ_CHUNKS,  # a parameter has seq, and bins are indexed
-    "merge of batch": STEP_BATCH,  # the cotangent of `all` is no part of it
+    "merge of batch": STEP_BATCH,  # the cotangent of `all` cannot be sliced
 }
 REFUSED = {(op, region) for op, regions in NEEDS_WHOLE.items() for region in regions}

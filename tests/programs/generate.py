@@ -1,6 +1,6 @@
 """Draws small programs from a seed: a model, axis rules, a run.
 
-    generate.py SEED          prints one
+    generate.py SEED          prints one program
 
 A program is text: each statement is one line, or a block with its braces, so that shrink.py can
 remove lines. Values stay within a few units of zero and functions have no jumps, so that finite
@@ -35,6 +35,8 @@ ROUTERS = {"SoftmaxRouter(x, deviation = 0.5)": [], "SoftmaxRouter(x, false, 1.5
 
 
 class Value:
+    """A visible value of the program: its name and its dimensions in their order."""
+
     def __init__(self, name: str, dims: list[str]):
         self.name, self.dims = name, dims
 
@@ -436,7 +438,7 @@ class Body(IndexStatements):
         self.values.append(Value(result, list(value.dims)))
 
     def communicate(self):
-        """What has collectives of its own on many maps."""
+        """Statements that need collectives on many meshes: attention and experts."""
         for statement in (self.attention, self.route):
             if self.random.random() < 0.25:
                 statement()
@@ -503,8 +505,8 @@ class Program:
         self.values_dims = ["batch", "seq", "embed"]
         self.blocks: list[str] = []
         self.singular: set[str] = set()  # dimensions along which 0 would give NaN
-        self.attends = False  # the model itself, along seq
-        self.routes = False  # tokens to experts
+        self.attends = False  # the model, not only a block, has attention along seq
+        self.routes = False  # the model routes tokens to experts
         chance = random.Random(f"pipeline {seed}")
         self.pipeline = self.draw_pipeline(chance) if chance.random() < pipelined else None
 
@@ -595,20 +597,20 @@ class Program:
             pool.sort(key=lambda d: not (pads and d in risky and left[d] % degree))
             self.prefer(pool)
             splits = pool[:self.random.randint(0, 4)] if name != auto else ["batch"]
-            otherwise = pool[len(splits):][:self.random.randint(0, 1)] if splits and name != auto else []
+            fallback = pool[len(splits):][:self.random.randint(0, 1)] if splits and name != auto else []
             stores = [k for k in ("params", "grads", "optimizer") if self.random.random() < 0.5]
             if ranks * degree > 8 or not (splits or stores) or left["batch"] % degree and name == auto:
                 continue
             ranks *= degree
-            parts = [f"splits {', '.join(splits)}"] if splits else []
-            parts += [f", else {otherwise[0]}"] if splits and otherwise else []
-            parts += [f" stores {', '.join(stores)}"] if stores else []
-            dims = [*splits, *otherwise] if splits else []
+            clauses = [f"splits {', '.join(splits)}"] if splits else []
+            clauses += [f", else {fallback[0]}"] if splits and fallback else []
+            clauses += [f" stores {', '.join(stores)}"] if stores else []
+            dims = [*splits, *fallback] if splits else []
             options = [] if name == auto else self.draw_options(dims, degree, left, pads, lines)
-            parts += [f" {{ {', '.join(options)} }}"] if options else []
-            for dim in {*splits, *otherwise}:
+            clauses += [f" {{ {', '.join(options)} }}"] if options else []
+            for dim in {*splits, *fallback}:
                 left[dim] = -(-left[dim] // degree)
-            lines.append(f"  {name} = {'auto' if name == auto else degree} {''.join(parts)}")
+            lines.append(f"  {name} = {'auto' if name == auto else degree} {''.join(clauses)}")
         if len(lines) > 1 and self.random.random() < 0.25:
             lines += self.draw_joint(lines, used, left)
         exceptions = self.draw_exceptions(lines, used)
@@ -619,7 +621,7 @@ class Program:
         return ["parallel map {", *lines, *exceptions, "}"] if lines else []
 
     def prefer(self, pool: list[str]) -> None:
-        """Moves dimensions with collectives of their own to the front."""
+        """Sometimes moves the dimensions of attention and of experts, which need collectives, to the front."""
         for dim, matters in (("seq", self.attends), ("experts", self.routes)):
             if matters and dim in pool and self.random.random() < 0.5:
                 pool.remove(dim)
@@ -637,7 +639,7 @@ class Program:
             ["order = headtail"] if is_mirrored else []) + ([f"attention = {method}"] if method else [])
 
     def draw_method(self, degree: int, left: dict[str, int], is_mirrored: bool) -> str | None:
-        """How attention finds the keys of other ranks; None: by the default."""
+        """The method by which attention reads the keys of other ranks; None: the default method."""
         if not self.attends:
             return None
         has_heads = not is_mirrored and left["heads"] % degree == 0
@@ -659,10 +661,10 @@ class Program:
             axis, kind = self.random.choice(axes), self.random.choice(["parameters", "values"])
             name = "w" if kind == "parameters" else "v"
             name = f"*{name}{self.random.randint(1, max(1, self.names.get(name, 1)))}"
-            what = self.random.choice(["splits none", f"splits {self.random.choice(sorted(used))}"])
+            rule = self.random.choice(["splits none", f"splits {self.random.choice(sorted(used))}"])
             if kind == "parameters" and self.random.random() < 0.5:
-                what = "stores " + self.random.choice(["none", "optimizer", "params, grads"])
-            found.append(f'  {kind} "{name}" {{ {axis} {what} }}')
+                rule = "stores " + self.random.choice(["none", "optimizer", "params, grads"])
+            found.append(f'  {kind} "{name}" {{ {axis} {rule} }}')
         return found
 
     def draw_run(self, parallel: list[str], repeats: bool, repeated: list[str]) -> list[str]:

@@ -2,7 +2,7 @@
 
 
 class IndexStatements:
-    """Further statements of Body, by its `pick`, `dim_of`, `let`, `param` and `emit`."""
+    """A mixin of Body with further statements; uses its `pick`, `dim_of`, `let`, `param` and `emit`."""
 
     def turn(self):
         """Rotates pairs along one dimension by the index along another, also along the batch."""
@@ -15,7 +15,7 @@ class IndexStatements:
             self.let(f"{turn}({value.name}, over {over}, along {along}, theta = 20)", value.dims)
 
     def singular(self):
-        """Functions that give NaN for the zeros of padding, of values that are not zero elsewhere."""
+        """Functions that give NaN for 0, of values that are 0 only in padding."""
         value = self.pick()
         over = self.dim_of(value, ("batch", "seq"))
         if not over:

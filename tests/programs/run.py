@@ -6,8 +6,8 @@ generate.py draws programs with every construct of the language and random axis 
 axis rules for the programs of tests/lit/dialects/dist/Transforms/Shard/Inputs, including rules that
 the language rejects. titan-check-programs runs all phases of a program and interprets it after
 each, on all ranks; gradients are compared with finite differences. A failing program is shrunk and
-printed with its seed. Programs that failed once (found/) come first, then positional operations in
-everything that slices a dimension (chunks.py). With FILEs, only these are checked.
+printed with its seed. Programs that failed once (found/) and the programs of chunks.py are also checked.
+With FILEs, only these are checked.
 """
 
 import argparse
@@ -56,8 +56,8 @@ def check(files: list[Path]) -> list[tuple[str, str]]:
     return [verdicts[f] for f in files]
 
 
-def way(verdict: tuple[str, str]) -> str | None:
-    """The kind of a failure: the phase, and the message without numbers."""
+def failure_kind(verdict: tuple[str, str]) -> str | None:
+    """The phase of a failure and the kind of its message, without numbers; None for other verdicts."""
     if verdict[0] != "FAILED":
         return None
     text = verdict[1].strip()
@@ -67,12 +67,13 @@ def way(verdict: tuple[str, str]) -> str | None:
     return text.split(":")[0]
 
 
-def shrunk(path: Path, verdict: tuple[str, str]) -> str:
+def shrink_file(path: Path, verdict: tuple[str, str]) -> str:
+    """The smallest program found that fails in the same way; it is also written beside `path`."""
     def fails(texts: list[str]) -> list[bool]:
         files = [OUT / f"smaller-{i}{path.suffix}" for i in range(len(texts))]
         for file, text in zip(files, texts):
             file.write_text(text)
-        return [way(v) == way(verdict) for v in check(files)]
+        return [failure_kind(v) == failure_kind(verdict) for v in check(files)]
     text = shrink(path.read_text(), fails)
     (OUT / f"{path.stem}-small{path.suffix}").write_text(text)
     for file in OUT.glob("smaller-*"):
@@ -115,6 +116,8 @@ def check_chunks(pairs: list[tuple[str, str]]) -> list[str]:
 
 
 class Tally:
+    """Counts verdicts, and prints failures with shrunk programs."""
+
     def __init__(self):
         self.counts = {"equal": 0, "refused": 0, "FAILED": 0}
 
@@ -124,7 +127,7 @@ class Tally:
             if verdict[0] == "FAILED":
                 print(f"FAILED {path}\n{verdict[1]}", flush=True)
                 if self.counts["FAILED"] <= SHOWN:
-                    print(f"shrunk:\n{shrunk(path, verdict)}", flush=True)
+                    print(f"shrunk:\n{shrink_file(path, verdict)}", flush=True)
             elif keep:
                 print(f"{verdict[0]} {path}\n{verdict[1]}", end="")
             else:
@@ -157,18 +160,18 @@ def main() -> None:
     seeds = range(arguments.seed, arguments.seed + count)
     with ThreadPoolExecutor(CORES) as pool:
         given = arguments.files or sorted(FOUND.glob("*.titan"))
-        kept = pool.submit(check, given)
+        given_verdicts = pool.submit(check, given)
         pairs = chunks.pairs() if count else []
-        cut = pool.map(check_chunks, [pairs[i:i + BATCH] for i in range(0, len(pairs), BATCH)])
+        chunk_failures = pool.map(check_chunks, [pairs[i:i + BATCH] for i in range(0, len(pairs), BATCH)])
         parts = batches(seeds) if count else []
         drawn = pool.map(partial(draw_and_check, arguments.pipelines), parts)
-        tally.add(given, kept.result(), keep=True)
+        tally.add(given, given_verdicts.result(), keep=True)
         for files, verdicts in drawn:
             tally.add(files, verdicts, keep=False)
             tally.show(len(given) + sum(map(len, parts)))
-        wrong = [line for lines in cut for line in lines]
+        wrong = [line for lines in chunk_failures for line in lines]
     print(*wrong, sep="\n", end="\n" * bool(wrong))
-    print(f"{len(pairs) - len(wrong)} of {len(pairs)} operations in what cuts a dimension")
+    print(f"{len(pairs) - len(wrong)} of {len(pairs)} pairs of an operation and a construct that slices")
     counts = tally.counts
     print(f"seeds {seeds}: {counts['equal']} equal, {counts['refused']} refused, "
           f"{time.perf_counter() - begun:.0f} s")

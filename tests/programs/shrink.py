@@ -7,8 +7,8 @@ rejects a program that still uses a removed line, which counts as no failure.
 
 import re
 
-# Removable fragments of a line.
-PARTS = [re.compile(r" \+ 0\.3 \* mean\([^()]*\)"), re.compile(r"(?<=\S) stores [\w, ]+"),
+# Fragments of a line that can be removed.
+FRAGMENTS = [re.compile(r" \+ 0\.3 \* mean\([^()]*\)"), re.compile(r"(?<=\S) stores [\w, ]+"),
          re.compile(r"(?<=\S),? else \w+"), re.compile(r"(?<=[a-z]), \w+(?= |$)"),
          re.compile(r" \{ frozen = true \}"), re.compile(r" as l(?= \{)")]
 
@@ -18,10 +18,10 @@ def without_lines(lines: list[str], size: int):
         yield lines[:start] + lines[start + size:]
 
 
-def without_parts(lines: list[str]):
+def without_fragments(lines: list[str]):
     for at, line in enumerate(lines):
-        for part in PARTS:
-            for match in part.finditer(line):
+        for pattern in FRAGMENTS:
+            for match in pattern.finditer(line):
                 yield lines[:at] + [line[:match.start()] + line[match.end():]] + lines[at + 1:]
 
 
@@ -33,7 +33,7 @@ def shrink(text: str, fails, tries: int = 2000) -> str:
         smaller = list(without_lines(lines, size)) if size > 0 else []
         if size == 1:
             smaller += without_blocks(lines)
-            smaller += without_parts(lines)
+            smaller += without_fragments(lines)
         tries -= len(smaller)
         verdicts = fails(["\n".join(s) + "\n" for s in smaller])
         found = next((s for s, failed in zip(smaller, verdicts) if failed), None)

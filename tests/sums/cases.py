@@ -17,6 +17,8 @@ ROWS = 4  # of a table that receives updates
 
 @dataclass
 class Case:
+    """One reduction as a program function of the IR, with its inputs and the bound of its error."""
+
     name: str
     terms: int
     inputs: dict[str, tuple[str, str]]  # name: file, type

@@ -1,4 +1,4 @@
-"""Sums of many terms: their errors and order, on CPUs and on the emulated device (README.md).
+"""Checks the errors and the order of sums of many terms, on CPUs and on the emulated device (README.md).
 
     run.py [--all] [-v] [NAME...]
 
