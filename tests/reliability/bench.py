@@ -1,4 +1,4 @@
-"""Ranks of small programs, started individually without a launcher."""
+"""The test bench of ranks.py: small programs, their data, and ranks that start without a launcher."""
 
 import shutil
 import socket
@@ -46,20 +46,20 @@ def free_port() -> int:
 
 
 class Rank:
-    """A rank, started without a launcher."""
+    """The process of one rank, started without a launcher."""
 
     def __init__(self, rank, size, port, command, variables=None):
-        place = {"RANK": str(rank), "WORLD_SIZE": str(size), "LOCAL_RANK": str(rank),
-                 "LOCAL_WORLD_SIZE": str(size), "MASTER_ADDR": "127.0.0.1",
-                 "MASTER_PORT": str(port), "TITAN_CONNECT_TIMEOUT": "20",
-                 "TITAN_COMM_TIMEOUT": "20"}
+        rank_environment = {"RANK": str(rank), "WORLD_SIZE": str(size), "LOCAL_RANK": str(rank),
+                            "LOCAL_WORLD_SIZE": str(size), "MASTER_ADDR": "127.0.0.1",
+                            "MASTER_PORT": str(port), "TITAN_CONNECT_TIMEOUT": "20",
+                            "TITAN_COMM_TIMEOUT": "20"}
         self.begun = time.monotonic()
         self.process = subprocess.Popen(
-            [str(word) for word in command], env=environment_of({**place, **(variables or {})}),
+            [str(word) for word in command], env=environment_of({**rank_environment, **(variables or {})}),
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
 
     def end(self, timeout: float = 40) -> tuple[int, str]:
-        """Its status and standard error; -1000 if it did not end."""
+        """The exit status and standard error; status -1000 if the rank did not end in time."""
         try:
             stderr = self.process.communicate(timeout=timeout)[1]
             return self.process.returncode, stderr
@@ -94,6 +94,7 @@ class Bench:
         self.runs = 0
 
     def fresh(self) -> Path:
+        """The path of a run directory that no trial has used."""
         self.runs += 1
         return OUT / f"run-{self.runs}"
 
@@ -102,6 +103,8 @@ class Bench:
 
 
 def start(bench, rank, size, port, out, change=None, variables=None, exe="base"):
+    """Starts a rank; `change` has its differences from other ranks: `out`, `data`, `exe`, `variables`, and further
+    options `more`."""
     change = change or {}
     command = bench.command(out if "out" not in change else out.with_name(change["out"]),
                             *change.get("more", []), exe=change.get("exe", exe),

@@ -1,4 +1,4 @@
-"""Ranks that differ from the others."""
+"""Trials of ranks that differ from the others: in a setting, an option, the program, the data or the environment."""
 
 import re
 import shutil

@@ -25,18 +25,18 @@ def crc32c(content: bytes) -> int:
     return remainder ^ 0xffffffff
 
 
-def places(value, path=()):
-    """Paths of everything in it."""
+def list_paths(value, path=()):
+    """The paths of all values within a JSON value."""
     if path:
         yield path
     items = (value.items() if isinstance(value, dict) else
              enumerate(value) if isinstance(value, list) else ())
     for key, element in items:
-        yield from places(element, (*path, key))
+        yield from list_paths(element, (*path, key))
 
 
 def mutate(chance, manifest: dict) -> str:
-    path = chance.choice([p for p in places(manifest) if p != ("crc32c",)])
+    path = chance.choice([p for p in list_paths(manifest) if p != ("crc32c",)])
     inner = manifest
     for key in path[:-1]:
         inner = inner[key]

@@ -19,7 +19,7 @@ from trials import TEXT, Skipped, Wrong, expect, losses, run_well, start
 EVERY, STEPS = 5, 90
 MEBIBYTES = 32
 
-# Pretends to sync files of a name: the trial must detect it.
+# A library whose fsync() ignores checkpoint.json: the trial must detect it.
 FORGETFUL = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -105,7 +105,7 @@ def stop(process) -> None:
 
 
 def cut(folder: Path, seconds: float, keep: int, variables=None) -> None:
-    """Stopped after this many seconds; resumed from the copy."""
+    """Stops a run after `seconds`, and resumes it from the copy of its file system."""
     image, copy, live, after = (folder / name for name in ("image", "copy", "live", "after"))
     make_image(image)
     with mounted(image, live):
@@ -129,7 +129,7 @@ def cut(folder: Path, seconds: float, keep: int, variables=None) -> None:
 
 
 def cut_at_end(folder: Path) -> None:
-    """Right after the program has ended with status 0."""
+    """Cuts the power right after the program has ended with status 0."""
     image, copy, live, after = (folder / name for name in ("image", "copy", "live", "after"))
     make_image(image)
     with mounted(image, live):
@@ -143,7 +143,7 @@ def cut_at_end(folder: Path) -> None:
             expect((after / "run" / name).stat().st_size > 0, f"{name} is empty")
 
 
-def notices(folder: Path) -> None:
+def detects_missing_sync(folder: Path) -> None:
     """If checkpoint.json is not synced, a cut loses checkpoints: the trial must detect it."""
     (folder / "forgetful.c").write_text(FORGETFUL)
     library = folder / "forgetful.so"
@@ -159,7 +159,7 @@ def power_cuts(count: int, chance, folder: Path):
     check_tools(folder)
     (folder / "text").write_bytes(TEXT)
     run_well(*training(folder, folder / "whole", 0, STEPS))
-    yield "a checkpoint.json that is not synced is noticed", partial(notices, folder)
+    yield "a checkpoint.json that is not synced is noticed", partial(detects_missing_sync, folder)
     for number in range(count):
         if number % 5 == 4:
             yield "right after the end", partial(cut_at_end, folder)

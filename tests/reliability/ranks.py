@@ -110,7 +110,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("names", nargs="*", help="parts of the names of trials")
     parser.add_argument("--all", action="store_true", help="every kind once")
-    parser.add_argument("--count", type=int, help="so many trials, of all kinds in turn")
+    parser.add_argument("--count", type=int, help="the number of trials, of all kinds in turn")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("-v", action="store_true", help="name every trial")
     arguments = parser.parse_args()

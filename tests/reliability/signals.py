@@ -1,4 +1,4 @@
-"""Repeated trials of runs that receive signals.
+"""Trials of runs that receive signals at random moments.
 
     signals.py [--count N] [--seed N] [-v]
 
@@ -53,6 +53,8 @@ def tail(outputs: list[str]) -> list[str]:
 
 
 class Trial:
+    """A run of one or two ranks, or of torchrun, that receives signals."""
+
     def __init__(self, name: str, text: Path, ranks: int, launcher: bool = False):
         self.out, self.ranks = OUT / name, ranks
         self.command = [PROGRAM, "--data", text, "--out", self.out, "--log-every", "1", "--steps", STEPS]
@@ -61,17 +63,17 @@ class Trial:
 
     def start(self, launcher: bool = False) -> None:
         if launcher:
-            places = [{}]
+            environments = [{}]
             command = [TORCHRUN, "--standalone", "--no-python", "--nproc-per-node", self.ranks, *self.command]
         else:
             port, command = free_port(), self.command
-            places = [{"RANK": str(rank), "WORLD_SIZE": str(self.ranks), "LOCAL_RANK": str(rank),
-                       "LOCAL_WORLD_SIZE": str(self.ranks), "MASTER_ADDR": "127.0.0.1",
-                       "MASTER_PORT": str(port), "TITAN_CONNECT_TIMEOUT": "20", "TITAN_COMM_TIMEOUT": "20"}
-                      for rank in range(self.ranks)]
-        self.processes = [subprocess.Popen(list(map(str, command)), env=environment_of(place), text=True,
+            environments = [{"RANK": str(rank), "WORLD_SIZE": str(self.ranks), "LOCAL_RANK": str(rank),
+                             "LOCAL_WORLD_SIZE": str(self.ranks), "MASTER_ADDR": "127.0.0.1",
+                             "MASTER_PORT": str(port), "TITAN_CONNECT_TIMEOUT": "20", "TITAN_COMM_TIMEOUT": "20"}
+                            for rank in range(self.ranks)]
+        self.processes = [subprocess.Popen(list(map(str, command)), env=environment_of(variables), text=True,
                                            errors="replace", stdout=subprocess.PIPE,
-                                           stderr=subprocess.STDOUT) for place in places]
+                                           stderr=subprocess.STDOUT) for variables in environments]
 
     def losses(self) -> list[float]:
         path = self.out / "metrics.jsonl"
@@ -177,7 +179,7 @@ TURNS = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from contender import Contender, end_by_exception, sample_by_commit
+from contender import Contender, end_by_exception, take_turns
 end_by_exception()
 def start(name):
     folder = Path(sys.argv[2]) / name
@@ -185,7 +187,7 @@ def start(name):
     contender = Contender(["bash", "-c", "while sleep 0.02; do echo 1; done"], folder / "metrics", 1, True)
     print(contender.process.pid, flush=True)
     return contender
-sample_by_commit([lambda: start("a"), lambda: start("b")], 2, 1000)
+take_turns([lambda: start("a"), lambda: start("b")], 2, 1000)
 """
 
 
@@ -205,7 +207,7 @@ def try_benchmark(name: str, chance: random.Random) -> tuple[bool, str]:
 
 
 def is_alive(pid: int) -> bool:
-    """Or a zombie that nobody waits for."""
+    """Whether the process still runs after two seconds. A zombie does not run."""
     for _ in range(100):
         try:
             if Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] in "ZX":
@@ -247,13 +249,13 @@ def main() -> None:
     chance.shuffle(trials)
     report = Report()
     for number, (name, ranks, launcher, attempt, details) in enumerate(islice(cycle(trials), arguments.count)):
-        def one():
+        def run_trial():
             trial = Trial(f"trial-{number}", text, ranks, launcher)
             attempt(trial, *details, chance)
             trial.finish(whole[ranks])
             shutil.rmtree(trial.out)
             return True, ""
-        report.case(f"{name} (seed {arguments.seed})", one)
+        report.case(f"{name} (seed {arguments.seed})", run_trial)
     for name in ("TERM", "INT", "HUP", "KILL"):
         report.case(f"SIG{name} to a benchmark", lambda: try_benchmark(name, chance))
     report.end()

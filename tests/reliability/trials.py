@@ -1,4 +1,4 @@
-"""Shared by the trials of reliability: the program, a text, ways to start it, and counts."""
+"""Helpers of the trials of files.py: the program and its text, starting it, and counting trials."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("TITAN_BUILD", ROOT / "build"))
-# A program in the form that the compiler emits, small enough to be started hundreds of times. 
+# A program in the form that the compiler emits, small enough to be started hundreds of times.
 EXE = BUILD / "tests" / "unit" / "test-runtime-bigram"
 TEXT = ("In the beginning was the word, and the word was with us. " * 40).encode()
 

@@ -1,5 +1,5 @@
-"""Documents of an indexed file: the inputs of a model equal the values that it can derive from specially
-encoded tokens."""
+"""Checks the inputs `documents` and `positions` of a model against values that it derives from specially encoded
+tokens."""
 
 import random
 import struct
@@ -28,7 +28,7 @@ def write_documents(prefix: Path, samples: int, seed: int = 1) -> Path:
     for _ in range(samples):
         for number, length in enumerate(cut_sample(chance)):
             lengths.append(length)
-            tokens += [16 * number + place for place in range(length)]
+            tokens += [16 * number + position for position in range(length)]
     lengths.append(1)  # the last sample's last label
     tokens.append(0)
     starts = [sum(lengths[:i]) for i in range(len(lengths))]

@@ -1,4 +1,4 @@
-"""Properties of complete runs of a compiled program, apart from the numbers that parity compares.
+"""Checks properties of complete runs of compiled programs other than the numbers that parity compares.
 
     run.py [--all] [--seed N] [-v]
 
@@ -86,14 +86,14 @@ class Run:
             port = probe.getsockname()[1]
         self.ranks = []
         for rank in range(processes):
-            place = {"RANK": str(rank), "WORLD_SIZE": str(processes), "LOCAL_RANK": str(rank),
-                     "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port),
-                     # How long a rank waits for the killed one, before they connected or after.
-                     "TITAN_CONNECT_TIMEOUT": "10", "TITAN_COMM_TIMEOUT": "30"}
+            rank_environment = {"RANK": str(rank), "WORLD_SIZE": str(processes), "LOCAL_RANK": str(rank),
+                                "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port),
+                                # How long a rank waits for the killed one, before they connected or after.
+                                "TITAN_CONNECT_TIMEOUT": "10", "TITAN_COMM_TIMEOUT": "30"}
             if rank == 0:
-                place.update(variables or {})
+                rank_environment.update(variables or {})
             self.ranks.append(subprocess.Popen(
-                list(map(str, command)), env=environment_of(place), text=True, errors="replace",
+                list(map(str, command)), env=environment_of(rank_environment), text=True, errors="replace",
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT))
 
     def wait(self, timeout: float = 300) -> list[str]:
@@ -250,12 +250,12 @@ def try_files(name: str, one: Path, two: Path, text: Path):
                                  stdout=subprocess.PIPE, check=True).stdout  # any bytes
         results.append((written, sorted(exported.glob("*.safetensors"))))
     (text_one, files_one), (text_two, files_two) = results
-    alike = {"generated text": bool(text_one) and text_one == text_two,
-             "exported tensors": bool(files_one) and not any(
-                 bitwise_equal(a, b) for a, b in zip(files_one, files_two, strict=True))}
-    for what, equal in alike.items():
+    equalities = {"generated text": bool(text_one) and text_one == text_two,
+                  "exported tensors": bool(files_one) and not any(
+                      bitwise_equal(a, b) for a, b in zip(files_one, files_two, strict=True))}
+    for product, equal in equalities.items():
         good = good and equal
-        notes.append(f"    {what} {'equal' if equal else 'differ'}")
+        notes.append(f"    {product} {'equal' if equal else 'differ'}")
     return result.passed() and good, "\n".join([result.table(), *notes])
 
 
