@@ -20,9 +20,9 @@ std::vector<ArenaItem> makeItems(std::mt19937 &random, size_t count, int64_t eve
   return items;
 }
 
-/// The smallest arena: a best plan is the first-fit placement in the order of its offsets, so all
-/// orders are tried.
-int64_t findLeast(const std::vector<ArenaItem> &items) {
+/// The size of the smallest arena. A best plan is the first-fit placement in the order of its
+/// offsets, so all orders are tried.
+int64_t findSmallestArena(const std::vector<ArenaItem> &items) {
   std::vector<size_t> order(items.size());
   std::iota(order.begin(), order.end(), size_t{0});
   int64_t least = placeInOrder(items, order).bytes;
@@ -63,12 +63,12 @@ TEST(ArenaPlanner, FindsThePeak) {
 
 // On instances small enough for all orders, the plan is near the smallest arena, and mostly equal
 // to it.
-TEST(ArenaPlanner, ComesNearTheLeastArena) {
+TEST(ArenaPlanner, IsCloseToTheSmallestArena) {
   std::mt19937 random(2);
   int equal = 0, rounds = 100;
   for (int round = 0; round < rounds; ++round) {
     std::vector<ArenaItem> items = makeItems(random, 6, 6);
-    int64_t least = findLeast(items), planned = planArena(items).bytes;
+    int64_t least = findSmallestArena(items), planned = planArena(items).bytes;
     EXPECT_GE(planned, least);
     EXPECT_LE(static_cast<double>(planned), 1.34 * static_cast<double>(least));
     equal += planned == least;
@@ -94,7 +94,7 @@ TEST(ArenaPlanner, ImprovesItsOrder) {
 }
 
 // Larger gaps get more rounds: gaps of megabytes shrink to a tenth of those after sorting.
-TEST(ArenaPlanner, LooksLongerForMore) {
+TEST(ArenaPlanner, SearchesLongerForLargerGaps) {
   std::mt19937 random(4);
   int64_t planned = 0, sorted = 0;
   for (int round = 0; round < 5; ++round) {
@@ -113,7 +113,7 @@ TEST(ArenaPlanner, LooksLongerForMore) {
 }
 
 // Compiler and runtime compute the same offsets.
-TEST(ArenaPlanner, AlwaysFindsTheSamePlan) {
+TEST(ArenaPlanner, IsDeterministic) {
   std::mt19937 random(5);
   std::vector<ArenaItem> items = makeItems(random, 80, 60);
   EXPECT_EQ(planArena(items).offsets, planArena(items).offsets);
@@ -128,7 +128,7 @@ TEST(ArenaPlanner, ReusesMemoryOverTime) {
 }
 
 // An empty plan needs no memory.
-TEST(ArenaPlanner, TakesNothing) {
+TEST(ArenaPlanner, EmptyPlanNeedsNoMemory) {
   EXPECT_EQ(planArena({}).bytes, 0);
   EXPECT_EQ(planArena({{0, 0, 5}}).bytes, 0);
 }

@@ -1,4 +1,4 @@
-// The layout of persistent allocations.
+// Persistent layouts: blocks are contiguous, and slots are disjoint and aligned.
 
 #include "base/arena/PersistentLayout.h"
 
@@ -27,7 +27,7 @@ TEST(PersistentLayout, BytesAreTheSumOfItems) {
   EXPECT_EQ(makePersistentLayout(items).bytes, bytes);
 }
 
-TEST(PersistentLayout, HasNothingForNothing) {
+TEST(PersistentLayout, IsEmptyWithoutItems) {
   EXPECT_EQ(makePersistentLayout({}).bytes, 0);
 }
 

@@ -1,4 +1,4 @@
-// Constraints keep live slots disjoint.
+// Stack overlaps: the offset constraints of two stacks of a loop keep live slots disjoint.
 
 #include "base/arena/ArenaPlanner.h"
 
@@ -75,7 +75,7 @@ TEST(StackOverlap, HasTwoConstraintsBackwards) {
 }
 
 // In ascending order, the produced stack can overlap from below.
-TEST(StackOverlap, GainsBelowForwards) {
+TEST(StackOverlap, OverlapsFromBelowForwards) {
   StackOverlap overlap = makeOverlap({0, 1, 2, 3}, {0, 1, 2, 3});
   EXPECT_THAT(overlap.producedAbove, ElementsAre(OffsetConstraint{4, 0}));
   EXPECT_THAT(overlap.producedBelow, ElementsAre(OffsetConstraint{4, 3}, OffsetConstraint{1, 0}));

@@ -1,3 +1,4 @@
+// Parsing of data paths: mixtures by weight, and named evaluation sets.
 #include "base/data/DataPaths.h"
 
 #include <gtest/gtest.h>
