@@ -107,9 +107,9 @@ double update(Context &ctx, Persistent parameter, Persistent moment, Transient g
   return squares;
 }
 
-/// In its fourth step, the given rank raises the given signal after an operation:
-/// `BIGRAM_FATE=1:9`.
-void meetFate(Context &ctx) {
+/// BIGRAM_FATE=RANK:SIGNAL, such as 1:9: in its fourth step, the rank raises the signal after an
+/// operation.
+void raiseRequestedSignal(Context &ctx) {
   const char *fate = std::getenv("BIGRAM_FATE");
   int rank, signal;
   if (fate && std::sscanf(fate, "%d:%d", &rank, &signal) == 2 && rank == ctx.coordinate[0] &&
@@ -117,7 +117,7 @@ void meetFate(Context &ctx) {
     raise(signal);
 }
 
-/// Microseconds that a function takes: `BIGRAM_STEP=1000000`.
+/// Waits for as many microseconds as the environment variable says.
 void pause(const char *variable, useconds_t fallback) {
   const char *text = std::getenv(variable);
   const useconds_t time = text ? static_cast<useconds_t>(std::atoi(text)) : fallback;
@@ -126,9 +126,9 @@ void pause(const char *variable, useconds_t fallback) {
     ;
 }
 
-/// The factor of the loss. From the given step on, or only in that step, it is NaN: `BIGRAM_NAN=12`
-/// or `BIGRAM_NAN=12:12`.
-double spoil(Context &ctx) {
+/// The factor of the loss, which is NaN from step 12 on with BIGRAM_NAN=12, and from step 12 to 14
+/// with BIGRAM_NAN=12:14.
+double getLossFactor(Context &ctx) {
   const char *text = std::getenv("BIGRAM_NAN");
   int first = 0, last = 0;
   const int read = text ? std::sscanf(text, "%d:%d", &first, &last) : 0;
@@ -136,7 +136,7 @@ double spoil(Context &ctx) {
   return read > 0 && step >= first && (read == 1 || step <= last) ? NAN : 1;
 }
 
-/// Whether it is taken for a program that was built to leave out updates.
+/// BIGRAM_SKIPS: whether this counts as a program that was built with `on_nonfinite = skip`.
 bool skips() {
   return std::getenv("BIGRAM_SKIPS") != nullptr;
 }
@@ -145,11 +145,11 @@ void runTrain(Context &ctx) {
   int64_t ranks = ctx.degree[0];
   pause("BIGRAM_STEP", 1000); // so that a test can stop it in between
   gatherParameters(ctx);
-  meetFate(ctx);
+  raiseRequestedSignal(ctx);
   double loss = forwardBackward(ctx);
   trace(ctx, "bigram.titan:9", "all_reduce");
   allReduce(ctx, everyone, DType::F64, Reduction::Sum, &loss, 1);
-  *transient(ctx, Loss) = loss * spoil(ctx);
+  *transient(ctx, Loss) = loss * getLossFactor(ctx);
   reduceScatter(ctx, everyone, DType::F64, Reduction::Sum, transient(ctx, FullGTable),
                 transient(ctx, GTable), 1, getChunkSize(vocab * vocab, ranks), 1);
   reduceScatter(ctx, everyone, DType::F64, Reduction::Sum, transient(ctx, FullGBias),
@@ -180,7 +180,7 @@ void runEval(Context &ctx) {
   *transient(ctx, Loss) = loss;
 }
 
-/// In an unusual order of dimensions, which the language allows.
+/// The result has an unusual order of dimensions, which the language allows.
 void runLogits(Context &ctx) {
   gatherParameters(ctx);
   for (int64_t i = 0; i < seq; ++i)
@@ -188,7 +188,7 @@ void runLogits(Context &ctx) {
       transient(ctx, Logits)[v * seq + i] = logit(ctx, transient<int64_t>(ctx, OneRow)[i], v);
 }
 
-/// `function`: the function of a transient allocation; none: persistent.
+/// Without a `function`, the allocation is persistent.
 Tensor tensor(Role role, const char *name, DType type, std::vector<Dim> dims, int allocation,
               const char *function = "") {
   Tensor t;
@@ -218,7 +218,8 @@ void addStored(Program &p, Role role, const std::string &prefix, int tableBuffer
   p.tensors.push_back(bias);
 }
 
-/// Of (step, steps, warmup, decay, to): rises linearly, then falls linearly unless decay is 0.
+/// The learning rate by (step, steps, warmup, decay, to): it rises linearly, and then falls
+/// linearly unless decay is 0.
 double schedule(const double *x) {
   if (x[0] <= x[2])
     return x[0] / x[2];

@@ -1,3 +1,4 @@
+// Degrees of a mesh, the table of a program, its learning rate, choice of tokens, and settings.
 #include "base/Error.h"
 #include "settings/Degrees.h"
 #include "titan/runtime/program_table.h"

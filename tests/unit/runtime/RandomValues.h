@@ -1,4 +1,4 @@
-// Equal values in every run, for tests of kernels.
+// Random values that are equal in every run, for tests of kernels.
 #pragma once
 
 #include "base/random/RandomStream.h"

@@ -13,8 +13,8 @@ using namespace titan::rt;
 
 namespace {
 
-// The context matters only on devices.
-Context &nowhere() {
+// Kernels of the CPU ignore their context.
+Context &anyContext() {
   static Context context;
   return context;
 }
@@ -23,19 +23,19 @@ template <typename T> class Reduce : public testing::Test {};
 using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(Reduce, Types);
 
-// Every remainder of a vector, of 64 lanes, of chunks; and an empty tensor.
-TYPED_TEST(Reduce, TakesEveryTermOnce) {
+// Counts leave every kind of remainder: of vectors, of 64 lanes and of chunks. One tensor is empty.
+TYPED_TEST(Reduce, UsesEveryTermOnce) {
   using T = TypeParam;
   for (int64_t count : {0, 1, 2, 7, 63, 64, 65, 127, 1000, 1024, 1087, 5000, 262144, 300001}) {
     T sum = -1, most = -1, least = -1;
-    titan::rt::tm::sum(nowhere(), &sum, count, [](int64_t i) { return T(i % 5); });
+    titan::rt::tm::sum(anyContext(), &sum, count, [](int64_t i) { return T(i % 5); });
     EXPECT_EQ(sum, T(count / 5 * 10 + (count % 5) * (count % 5 - 1) / 2)) << count;
     if (count == 0)
       continue;
     for (int64_t position : {int64_t{0}, count / 2, count - 1}) {
-      titan::rt::tm::maximum(nowhere(), &most, count,
+      titan::rt::tm::maximum(anyContext(), &most, count,
                              [=](int64_t i) { return T(i == position ? 3 : -2); });
-      titan::rt::tm::minimum(nowhere(), &least, count,
+      titan::rt::tm::minimum(anyContext(), &least, count,
                              [=](int64_t i) { return T(i == position ? -3 : 2); });
       EXPECT_EQ(most, T(3)) << count << " " << position;
       EXPECT_EQ(least, T(-3)) << count << " " << position;
@@ -50,7 +50,7 @@ constexpr double kBound = 1e-6;
 TEST(BlockedSum, KeepsDigitsOfManyTerms) {
   for (int64_t count : {1, 2, 127, 128, 1000, 1 << 15, 1 << 20, 1 << 22}) {
     float whole = 0;
-    titan::rt::tm::sum(nowhere(), &whole, count, [](int64_t) { return 0.1F; });
+    titan::rt::tm::sum(anyContext(), &whole, count, [](int64_t) { return 0.1F; });
     titan::rt::tm::Sum<float> one;
     for (int64_t i = 0; i < count; ++i)
       one.add(0.1F);
@@ -80,7 +80,7 @@ TEST(BlockedSum, ScalesAllTermsSoFar) {
 TEST(GroupByRow, KeepsOrder) {
   const std::vector<int64_t> rowOf{2, 0, -1, 2, 3, 0, 2, -1};
   std::vector<int64_t> ends(5), order(rowOf.size(), -9);
-  titan::rt::tm::groupByRow(nowhere(), ends.data(), 5, order.data(), 8,
+  titan::rt::tm::groupByRow(anyContext(), ends.data(), 5, order.data(), 8,
                             [&](int64_t i) { return rowOf[i]; });
   EXPECT_EQ(ends, (std::vector<int64_t>{2, 2, 5, 6, 6}));
   EXPECT_EQ(order, (std::vector<int64_t>{1, 5, 0, 3, 6, 4, -9, -9}));
@@ -89,7 +89,7 @@ TEST(GroupByRow, KeepsOrder) {
 }
 
 // Bitwise equal for any number of threads, and within the bound: errors do not grow with the count.
-TYPED_TEST(Reduce, SumsAlikeOnAnyThreads) {
+TYPED_TEST(Reduce, SumsEquallyWithAnyThreads) {
   using T = TypeParam;
   auto term = [](int64_t i) { return T(1) / (T(i) + 3) / (T(i) + 3); };
   const int64_t count = 1'000'003;
@@ -98,7 +98,7 @@ TYPED_TEST(Reduce, SumsAlikeOnAnyThreads) {
   for (int some : {1, 2, 3}) {
     omp_set_num_threads(some);
     sums.push_back(0);
-    titan::rt::tm::sum(nowhere(), &sums.back(), count, term);
+    titan::rt::tm::sum(anyContext(), &sums.back(), count, term);
   }
   omp_set_num_threads(threads);
   EXPECT_EQ(sums[0], sums[1]);
@@ -113,9 +113,9 @@ TYPED_TEST(Reduce, KeepsNan) {
   for (int64_t position : {0, 40, 70, 99}) {
     auto term = [=](int64_t i) { return i == position ? T(NAN) : T(i); };
     T sum = 0, most = 0, least = 0;
-    titan::rt::tm::sum(nowhere(), &sum, 100, term);
-    titan::rt::tm::maximum(nowhere(), &most, 100, term);
-    titan::rt::tm::minimum(nowhere(), &least, 100, term);
+    titan::rt::tm::sum(anyContext(), &sum, 100, term);
+    titan::rt::tm::maximum(anyContext(), &most, 100, term);
+    titan::rt::tm::minimum(anyContext(), &least, 100, term);
     EXPECT_TRUE(std::isnan(sum) && std::isnan(most) && std::isnan(least)) << position;
   }
 }

@@ -1,3 +1,4 @@
+// Errors of vectorised functions, in units in the last place.
 #include "base/math/VectorMath.h"
 #include "base/math/VectorErf.h"
 #include "base/math/VectorPeriodic.h"

@@ -23,9 +23,9 @@ class FaultsTest(ProgramCase):
         signal: RANK:SIGNAL."""
         port, ranks = free_port(), []
         for rank in range(2):
-            place = {name: value.format(rank=rank) for name, value in variables.items()}
+            rank_variables = {name: value.format(rank=rank) for name, value in variables.items()}
             ranks.append(self.start("--data", self.text, "--out", out, "--log-every", 1,
-                                    environment={**os.environ, **(environment or {}), **place,
+                                    environment={**os.environ, **(environment or {}), **rank_variables,
                                                  "MASTER_PORT": port, "BIGRAM_FATE": fate}))
         return ranks
 
@@ -63,13 +63,14 @@ class FaultsTest(ProgramCase):
     def test_a_rank_that_never_comes(self):
         """If the second of two ranks is missing, the first ends after TITAN_CONNECT_TIMEOUT, which must be a
         number."""
-        for seconds, status, words in (("1", 70, "error: rank 0: the rendezvous at .* failed: rank 1 of 2 did not connect"),
+        for seconds, status, words in (("1", 70, "error: rank 0: the rendezvous at .* failed: rank 1 of 2 did not "
+                                        "connect"),
                                        ("7", 70, "rank 0 of 2: waiting for the other processes at "),
                                        ("soon", 1, "TITAN_CONNECT_TIMEOUT is 'soon', expected a number"),
                                        ("9" * 20, 1, "TITAN_CONNECT_TIMEOUT is '9+', expected a number")):
-            place = {name: value.format(rank=0) for name, value in self.TORCHRUN.items()}
+            rank_variables = {name: value.format(rank=0) for name, value in self.TORCHRUN.items()}
             rank = self.start("--data", self.text, environment={
-                **os.environ, **place, "MASTER_PORT": free_port(), "TITAN_CONNECT_TIMEOUT": seconds})
+                **os.environ, **rank_variables, "MASTER_PORT": free_port(), "TITAN_CONNECT_TIMEOUT": seconds})
             _, err = rank.communicate(timeout=60)
             self.assertEqual(rank.returncode, status, err)
             self.assertRegex(err, words)

@@ -8,7 +8,8 @@ from program import ProgramCase, losses, main
 
 class NonFiniteTest(ProgramCase):
     def run_nan(self, name, nan, *arguments, ranks=1, status=0, steps=20, every=4, **variables):
-        """A run of 20 steps, whose loss is no number in or from some step on; a checkpoint every 4."""
+        """A run whose loss is NaN in the steps that `nan` gives as BIGRAM_NAN, with a checkpoint every
+        `every` steps."""
         process = self.start("--data", self.text, "--out", self.folder / name, "--log-every", 1000,
                              "--steps", steps, "--set", f"checkpoint.every={every}", "--set",
                              "checkpoint.keep=2", *arguments, ranks=ranks,
@@ -18,7 +19,7 @@ class NonFiniteTest(ProgramCase):
         return self.folder / name, out + err
 
     def checkpoints(self, run):
-        """Their steps; negative for a loss that is not finite."""
+        """The steps of the run's checkpoints, negated where the loss is not finite."""
         found = []
         for path in (run / "checkpoints").iterdir():
             manifest = json.loads((path / "checkpoint.json").read_text())
@@ -86,7 +87,7 @@ class NonFiniteTest(ProgramCase):
             self.assertEqual((status["state"], status["step"], status["exit_status"]),
                              ("nonfinite", 113, 76))
 
-    def test_a_word_that_is_compiled_in(self):
+    def test_a_choice_that_is_compiled_in(self):
         """A program compiled without skipping prints the command that rebuilds it."""
         _, output = self.run_nan("run", "10", "--set", "on_nonfinite=skip", status=1)
         self.assertIn("`on_nonfinite` cannot be skip [T0503]", output)

@@ -21,13 +21,13 @@ class ObserveTest(ProgramCase):
             port = probe.getsockname()[1]
         processes = []
         for rank in range(ranks):
-            place = {"RANK": str(rank), "WORLD_SIZE": str(ranks), "MASTER_ADDR": "127.0.0.1",
-                     "MASTER_PORT": str(port), "LD_PRELOAD": str(COUNTER)}
+            variables = {"RANK": str(rank), "WORLD_SIZE": str(ranks), "MASTER_ADDR": "127.0.0.1",
+                         "MASTER_PORT": str(port), "LD_PRELOAD": str(COUNTER)}
             if rank == 0:
-                place["ALLOCATIONS_FILE"] = str(counted)
+                variables["ALLOCATIONS_FILE"] = str(counted)
             processes.append(self.start("--data", self.text, "--out", self.folder / "counted",
                                         "--log-every", 100000, "--resume", "none", "--steps", 5000,
-                                        "--stop-at", steps, environment={**os.environ, **place}))
+                                        "--stop-at", steps, environment={**os.environ, **variables}))
         for process in processes:
             out, err = process.communicate(timeout=120)
             self.assertEqual(process.returncode, 0, out + err)

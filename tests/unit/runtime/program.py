@@ -1,5 +1,5 @@
-"""Shared by the tests of a complete program: the program, a text, and ways to start it. Arguments of each
-test:
+"""Helpers of the tests of a complete program: they write its training data and start it. Arguments of
+each test:
   EXE TORCHRUN COUNT_ALLOCATIONS_LIBRARY|none [TEST...]
 """
 
@@ -36,6 +36,7 @@ class ProgramCase(unittest.TestCase):
         self.text.write_bytes(TEXT)
 
     def start(self, *arguments, ranks=1, environment=os.environ, by_torchrun=True):
+        """Starts the program on several ranks by torchrun or, sooner, by parity/ranks.py."""
         launcher = []
         if ranks > 1:
             launcher = ([TORCHRUN, "--standalone", "--no-python", "--nproc-per-node", str(ranks)] if by_torchrun
@@ -46,13 +47,15 @@ class ProgramCase(unittest.TestCase):
                                 env={**environment, "TITAN_NUM_THREADS": "1"})
 
     def run_exe(self, *arguments, ranks=1, status=0):
-        # Where all ranks succeed, the launcher does not matter, and torchrun takes two seconds of a processor.
+        """Runs the program, expects this exit status, and returns standard output and standard error."""
+        # If all ranks succeed, the launcher does not matter, and torchrun takes two seconds of a processor.
         process = self.start(*arguments, ranks=ranks, by_torchrun=status != 0)
         out, err = process.communicate(timeout=120)
         self.assertEqual(process.returncode, status, out + err)
         return out, err
 
     def train(self, name, *arguments, ranks=1, status=0):
+        """Trains on the text. Returns the run's directory and all output."""
         out, err = self.run_exe("--data", self.text, "--out", self.folder / name, "--log-every", 1,
                                 *arguments, ranks=ranks, status=status)
         return self.folder / name, out + err

@@ -13,7 +13,7 @@ from program import EXE, ProgramCase, losses, main
 
 class ProgramTest(ProgramCase):
     def test_one_and_two_ranks_agree(self):
-        """Two processes start with the same bits and have the losses of one, to the last digits."""
+        """Two processes start with the bits of one, and their losses differ by less than 1e-12."""
         runs = []
         for ranks in (1, 2):
             runs.append(self.train(f"run{ranks}", "--save-initial", f"i{ranks}",
@@ -31,7 +31,7 @@ class ProgramTest(ProgramCase):
             self.assertEqual((run / "program.titan").read_text(), "# by hand\n")
             self.assertIn("schedule.decay = \"linear\"", (run / "config.toml").read_text())
 
-    def test_memory_is_its_own(self):
+    def test_memory_before_exec(self):
         """Memory of the process before exec does not count as the program's."""
         launcher = ("import os, sys; held = bytearray(1 << 29); "
                     "held[::4096] = b'1' * (1 << 17); os.execv(sys.argv[1], sys.argv[1:])")
@@ -102,7 +102,8 @@ class ProgramTest(ProgramCase):
         self.assertIn("--set data.batch=1", short)
 
     def test_evaluation_sets(self):
-        """Each of several sets has its numbers, as alone: in a run's rows, in the table and as JSON."""
+        """Each of several sets has the numbers of an evaluation of this set alone: in a run's rows, in the
+        table and as JSON."""
         other = self.folder / "other"
         other.write_bytes(b"It was the best of times, it was the worst of times. " * 20)
         sets = ["--eval-data", f"web={self.text}", "--eval-data", f"old-times={other}"]
@@ -200,7 +201,8 @@ class ProgramTest(ProgramCase):
             self.assertIn(line, toml)
         self.assertIn(f"data.path = \"{self.text}\"", toml)
         (self.folder / "deep").mkdir()
-        self.run_exe("--data", "text", "--steps", 3, "--out", "deep/run") # wherever it is read
+        # The path of the data does not depend on the directory that the settings are read from.
+        self.run_exe("--data", "text", "--steps", 3, "--out", "deep/run")
         self.run_exe("--config", "deep/run/config.toml", "--out", "deep/again")
         again, _ = self.run_exe("--config", run / "config.toml", "--out", "again")
         self.assertIn("finished after step 3", again)
@@ -332,7 +334,7 @@ class ProgramTest(ProgramCase):
         self.assertIn("--steps takes a whole number from 1 to 9223372036854775807, not `1" + "0" * 19,
                       self.run_exe("--steps", "1" + "0" * 19, status=2)[1])
 
-    def test_mistakes_of_all_ranks_are_said_once(self):
+    def test_mistakes_of_all_ranks_are_reported_once(self):
         """An error of all ranks is reported once, also after they have connected; an error of one rank is
         reported by that rank."""
         run, _ = self.train("run", "--steps", 2)
@@ -370,8 +372,8 @@ class ProgramTest(ProgramCase):
             self.assertIn(mistake, self.run_exe(*arguments, "--dry-run", status=1)[1])
         self.assertEqual([path.name for path in self.folder.iterdir()], ["text"])
 
-    def test_a_loss_that_is_no_number(self):
-        """It ends the run with its own status, or is reported once with a remedy."""
+    def test_a_loss_that_is_nan(self):
+        """A loss that is NaN ends the run with its own status, or is reported once."""
         _, text = self.train("stopped", "--set", "optimizer.lr=1e38", "--steps", 5, status=76)
         self.assertRegex(text, "error: step 2: the loss is nan and the gradient's norm nan, so the run stops")
         run, text = self.train("run", "--set", "optimizer.lr=1e38", "--steps", 5, "--set",

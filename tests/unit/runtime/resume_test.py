@@ -12,7 +12,7 @@ from program import ProgramCase, free_port, losses, main
 
 class ResumeTest(ProgramCase):
     def begin(self, name, *arguments, **options):
-        """A run of 300 steps, of which some are completed."""
+        """Starts a run of 300 steps and returns its process after three of them."""
         folder = self.folder / name
         process = self.start("--data", self.text, "--out", folder, "--log-every", 1, "--steps", 300,
                              *arguments, **options)
@@ -85,8 +85,8 @@ class ResumeTest(ProgramCase):
         first.communicate()
         self.train("run", "--resume", "none", "--steps", 2)
 
-    def test_its_terminal_closes(self):
-        """The run saves and stops; one started by nohup continues."""
+    def test_a_closed_terminal(self):
+        """A run whose terminal closes saves and stops; one started by nohup continues."""
         process = self.begin("cut")
         process.send_signal(signal.SIGHUP)
         out, err = process.communicate(timeout=60)
@@ -99,8 +99,8 @@ class ResumeTest(ProgramCase):
         out, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 0, out + err)
 
-    def test_its_reader_leaves(self):
-        """Output to a closed pipe is lost, the run is not."""
+    def test_a_closed_pipe(self):
+        """A run whose output goes to a closed pipe continues without output."""
         process = self.begin("alone")
         process.stdout.close()
         process.stderr.close()
@@ -130,7 +130,7 @@ class ResumeTest(ProgramCase):
         self.assertIn("resuming after step 45", text)
         self.assertIn("seed 3", self.train("whole", "--seed", 4, status=1)[1])
 
-    def test_begun_anew(self):
+    def test_starting_over(self):
         """Leftovers of a previous run neither displace checkpoints of a new one nor are resumed later."""
         settings = ["--set", "checkpoint.every=10", "--set", "checkpoint.keep=2"]
         self.train("run", *settings, "--steps", 40)
@@ -153,8 +153,9 @@ class ResumeTest(ProgramCase):
         _, text = self.train("run", *settings, "--steps", 10)
         self.assertNotIn("resuming", text)
 
-    def test_the_latest_weights_are_taken(self):
-        """Final weights of an earlier end are not taken for the latest weights of a run that continued."""
+    def test_the_latest_weights(self):
+        """If a finished run continues and is stopped, its old final weights are removed, so that they do not
+        count as its latest weights."""
         run, _ = self.train("run", "--steps", 5, "--set", "checkpoint.every=5")
         (run / "metrics.jsonl").unlink() # reveals that it continues
         process = self.begin("run", "--set", "checkpoint.every=5")
@@ -165,8 +166,8 @@ class ResumeTest(ProgramCase):
         self.run_exe("generate", "--init-from", run, "--prompt", "In", "--max-tokens", 1)
 
     def test_damaged_checkpoints(self):
-        """A changed bit, a truncated or missing file, a damaged manifest: refused with the file's name if
-        requested explicitly; `--resume auto` falls back to the previous checkpoint."""
+        """A checkpoint with a changed bit, a truncated or missing file, or a damaged manifest is refused with
+        the file's name if it is requested explicitly; `--resume auto` uses the previous checkpoint."""
         settings = ["--set", "checkpoint.every=10", "--steps", 30]
         whole, _ = self.train("whole", *settings)
 
@@ -214,7 +215,7 @@ class ResumeTest(ProgramCase):
         self.assertEqual(len(losses(run)), 30)
 
     def test_a_checkpoint_of_another_model(self):
-        """If its tensors fit, it is accepted only on explicit request."""
+        """A checkpoint of another model whose tensors fit is accepted only on explicit request."""
         run, _ = self.train("run", "--set", "checkpoint.every=5", "--steps", 10)
         other = {**os.environ, "BIGRAM_MODEL": "another"}
         step = run / "checkpoints/step-10"
@@ -225,7 +226,8 @@ class ResumeTest(ProgramCase):
             self.assertIn("by a different model", out + err)
 
     def test_lost_checkpoints(self):
-        """Rows after the first checkpoint without any checkpoint: a run does not silently start over."""
+        """If there are metrics of steps after the first checkpoint, but no checkpoints, a run does not silently
+        start over."""
         settings = ["--set", "checkpoint.every=10", "--steps", 20]
         run, _ = self.train("run", *settings)
         shutil.rmtree(run / "checkpoints")
@@ -239,7 +241,7 @@ class ResumeTest(ProgramCase):
         self.assertEqual(len(losses(run / "replaced")), 20)
 
     def test_weights_of_a_finished_run(self):
-        """status.json has their checksum, which reveals damage."""
+        """status.json has the checksum of the final weights, which reveals damage."""
         run, _ = self.train("run", "--steps", 3)
         model = run / "model.safetensors"
         status = json.loads((run / "status.json").read_text())["weights"]
@@ -276,7 +278,8 @@ class ResumeTest(ProgramCase):
         self.assertTrue(out.startswith("In the "), out)
 
     def test_a_checkpoint_wins_over_weights(self):
-        """The same command resumes its checkpoint and reports that it ignores other weights."""
+        """If --init-from is passed again, the run resumes its checkpoint and reports that it ignores the other
+        weights."""
         other, _ = self.train("other", "--steps", 2)
         settings = ["--init-from", other, "--set", "checkpoint.every=5", "--steps", 10]
         _, text = self.train("run", *settings, "--stop-at", 5)
@@ -286,7 +289,8 @@ class ResumeTest(ProgramCase):
         self.assertIn("note: the weights come from the checkpoint, not from --init-from", text)
 
     def test_stop_at_keeps_the_schedule(self):
-        """--stop-at ends early on the same schedule; --steps moves it; 0 saves the initial state."""
+        """--stop-at ends early on the same schedule; --steps changes the schedule; --stop-at 0 saves the initial
+        state."""
         whole, _ = self.train("whole")
         part, _ = self.train("part", "--stop-at", 5)
         self.assertEqual(losses(part), losses(whole)[:5])

@@ -30,18 +30,18 @@ class SignalsTest(ProgramCase):
         folder = self.folder / name
         processes = []
         for rank in range(ranks):
-            place = {} if ranks == 1 else {
+            variables = {} if ranks == 1 else {
                 "RANK": str(rank), "WORLD_SIZE": str(ranks), "LOCAL_RANK": str(rank),
                 "LOCAL_WORLD_SIZE": str(ranks), "MASTER_ADDR": "localhost", "MASTER_PORT": port}
             processes.append(self.start("--data", self.text, "--out", folder, "--log-every", 1, "--steps",
                                         steps, *arguments,
-                                        environment={**os.environ, **(environment or {}), **place}))
+                                        environment={**os.environ, **(environment or {}), **variables}))
         return folder, processes
 
     def wait_for(self, condition, processes, seconds=60):
         end = time.monotonic() + seconds
         while not condition():
-            self.assertLess(time.monotonic(), end, "it did not come to it")
+            self.assertLess(time.monotonic(), end, "the condition stays false")
             for process in processes:
                 if process.poll() is not None:
                     self.fail("ended early: " + "".join(process.communicate()))
@@ -52,7 +52,7 @@ class SignalsTest(ProgramCase):
                       processes)
 
     def end(self, processes, status=75, seconds=30):
-        """All must end with this status in time; returns their output."""
+        """Waits until all processes end with this status; returns their output."""
         begun = time.monotonic()
         output = ""
         for process in processes:
@@ -63,6 +63,7 @@ class SignalsTest(ProgramCase):
         return output
 
     def check_saved_once(self, folder, name="SIGTERM"):
+        """The run has stopped by the signal with one checkpoint, whose step is returned."""
         status = json.loads((folder / "status.json").read_text())
         self.assertEqual((status["state"], status["exit_status"]), ("stopped", 75))
         self.assertIn(name, status["message"])
@@ -71,7 +72,7 @@ class SignalsTest(ProgramCase):
         return status["step"]
 
     def test_every_signal_that_would_end_it(self):
-        """Saves once and ends with 75, for every signal; the same command resumes."""
+        """The run saves once and ends with 75, for every signal."""
         for name in ENDING:
             folder, processes = self.begin(name)
             self.wait_for_steps(folder, processes)
@@ -94,7 +95,7 @@ class SignalsTest(ProgramCase):
             self.assertEqual(len(losses(folder)), step)
 
     def test_in_its_start(self):
-        """At any moment of the start, it ends with 75, and the same command resumes."""
+        """After a signal at any moment of its start, the run ends with 75."""
         chance = random.Random(6)
         for trial in range(6):
             folder, processes = self.begin(f"start-{trial}", ranks=1 + trial % 2,
@@ -118,7 +119,7 @@ class SignalsTest(ProgramCase):
         self.assertLessEqual(self.check_saved_once(folder), 1)
 
     def test_in_an_evaluation(self):
-        """A long evaluation ends after a batch; a due one does not start."""
+        """A signal ends a long evaluation after a batch, and the run does not report it."""
         long = self.folder / "long"
         long.write_bytes(self.text.read_bytes() * 40)
         for ranks in (1, 2):
@@ -149,7 +150,7 @@ class SignalsTest(ProgramCase):
             self.assertEqual(sorted(path.name for path in (folder / "checkpoints").iterdir()),
                              [f"step-{n}" for n in range(1, step + 1)])
 
-    def test_user_signal_saves_and_goes_on(self):
+    def test_user_signal_saves_and_continues(self):
         """SIGUSR1 to all ranks saves one checkpoint, and the run continues with equal losses."""
         folder, processes = self.begin("saved", ranks=2, steps=400)
         self.wait_for_steps(folder, processes)
@@ -161,7 +162,7 @@ class SignalsTest(ProgramCase):
         self.assertEqual(len(losses(folder)), 400)
 
     def test_a_later_one_ends_it_at_once(self):
-        """A second SIGINT after more than two seconds, as from a keyboard."""
+        """A second SIGINT within two seconds counts as the same request; a later one ends the run at once."""
         folder, processes = self.begin("stuck", environment={"BIGRAM_STEP": "20000000"})
         self.wait_for(lambda: (folder / "status.json").exists(), processes)
         time.sleep(0.2)
@@ -175,7 +176,7 @@ class SignalsTest(ProgramCase):
         self.assertEqual(processes[0].returncode, -signal.SIGINT)
 
     def test_a_step_that_hangs(self):
-        """After TITAN_STOP_TIMEOUT, a hung step ends with its location."""
+        """If a step does not end in TITAN_STOP_TIMEOUT after a signal, the run ends with an error."""
         folder, processes = self.begin("hung", environment={"BIGRAM_STEP": "60000000",
                                                              "TITAN_STOP_TIMEOUT": "1"})
         self.wait_for(lambda: (folder / "status.json").exists(), processes)
@@ -191,7 +192,7 @@ class SignalsTest(ProgramCase):
             self.assertIn(f"TITAN_STOP_TIMEOUT is '{wrong}', expected a number", err)
 
     def test_a_start_that_hangs(self):
-        """One of two ranks waits for the other, and ends soon after a signal."""
+        """A rank that waits for another one during the start ends soon after a signal."""
         _, processes = self.begin("alone", ranks=2, environment={"TITAN_STOP_TIMEOUT": "1"})
         processes[1].send_signal(signal.SIGSTOP)
         time.sleep(0.5)
@@ -204,10 +205,10 @@ class SignalsTest(ProgramCase):
 
     def test_its_launcher_is_killed(self):
         """Ranks whose torchrun is killed save and end, unless TITAN_ORPHANS=keep."""
-        for word, ends in (("end", True), ("keep", False)):
-            folder = self.folder / word
+        for choice, ends in (("end", True), ("keep", False)):
+            folder = self.folder / choice
             launcher = self.start("--data", self.text, "--out", folder, "--log-every", 1, "--steps", 2000,
-                                  ranks=2, environment={**os.environ, "TITAN_ORPHANS": word})
+                                  ranks=2, environment={**os.environ, "TITAN_ORPHANS": choice})
             self.wait_for_steps(folder, [launcher])
             launcher.kill()
             launcher.communicate(timeout=60)  # when the ranks' ends of its pipes are closed
@@ -239,7 +240,7 @@ class SignalsTest(ProgramCase):
                     self.assertNotIn(b"step 1/5", path.read_bytes(), path)
 
     def test_status(self):
-        """Names the process, and tells the next run of one that was killed."""
+        """status.json names the process, so that the next run reports that it was killed."""
         folder, processes = self.begin("run", "--set", "checkpoint.every=2")
         self.wait_for_steps(folder, processes)
         status = json.loads((folder / "status.json").read_text())

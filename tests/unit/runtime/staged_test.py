@@ -1,4 +1,4 @@
-"""A pipeline on one, two and four ranks: the same losses, gradients, files and evaluation."""
+"""A pipeline has the same losses, gradients, files and evaluation on one, two and four ranks."""
 
 import json
 import os
@@ -18,6 +18,8 @@ def tensors(file):
 
 
 class StagedTest(ProgramCase):
+    """Several ranks have two stages; further ranks shard the batch."""
+
     def start(self, *arguments, ranks=1, environment=os.environ, **launcher):
         stages = "1" if ranks == 1 else "2"
         return super().start(*arguments, ranks=ranks, **launcher,
@@ -58,7 +60,7 @@ class StagedTest(ProgramCase):
         self.assertEqual(alone, tensors(self.folder / "staged.safetensors"))
 
     def test_checkpoints(self):
-        """A checkpoint continues on other stages."""
+        """A run resumes with another number of stages or of shards of the batch."""
         whole, _ = self.train("whole")
         for before, after in ((2, 1), (1, 2), (4, 2)):
             name = f"from-{before}-to-{after}"

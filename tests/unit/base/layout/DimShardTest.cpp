@@ -1,3 +1,4 @@
+// The indices of a dimension that a rank holds, in block order and in head-tail order.
 #include "base/layout/DimShard.h"
 
 #include <gtest/gtest.h>
@@ -46,7 +47,7 @@ Numbers cutByDefinition(int64_t size, std::vector<ShardLevel> levels) {
 }
 
 // After s permutes a rank has the shard of the rank s positions before, over one axis and over two.
-TEST(DimShard, OfARankBefore) {
+TEST(DimShard, OfAnEarlierRank) {
   for (ShardOrder order : {kBlock, kHeadTail})
     for (int64_t rank = 0; rank < 6; ++rank)
       for (int64_t back = 0; back < 7; ++back) {

@@ -1,3 +1,4 @@
+// Coordinates of ranks in a mesh, and the groups of ranks along its axes.
 #include "base/layout/Mesh.h"
 
 #include <gtest/gtest.h>
@@ -71,7 +72,7 @@ TEST(Mesh, Describe) {
 }
 
 // Invalid meshes and axis lists are rejected.
-TEST(Mesh, RefusesNonsense) {
+TEST(Mesh, RefusesInvalidMeshesAndAxes) {
   EXPECT_THROW(Mesh({{"a", 0}}), std::invalid_argument);
   Mesh mesh({{"a", 2}, {"b", 2}});
   EXPECT_THROW(group(mesh, 0, {2}), std::invalid_argument);

@@ -1,3 +1,5 @@
+// The elements of a tensor that a rank holds, as runs of consecutive elements of the complete
+// tensor.
 #include "base/layout/ShardLayout.h"
 
 #include <gtest/gtest.h>

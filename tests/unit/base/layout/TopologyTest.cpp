@@ -1,3 +1,4 @@
+// The axes of a mesh whose groups cross nodes.
 #include "base/layout/Topology.h"
 #include "base/layout/Mesh.h"
 

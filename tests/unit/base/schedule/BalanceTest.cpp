@@ -40,9 +40,10 @@ TEST(DistributeLayers, WeighsLayersThatDiffer) {
   EXPECT_THAT(distributeLayers({{1, 1, 1, 1, 4}}, {1, 1}), ElementsAre(4, 1));
 }
 
-/// All distributions, by brute force.
+/// Visits all distributions that begin with `counts`.
 template <typename Visit>
-void forAll(std::vector<int64_t> &counts, size_t stages, int64_t layers, const Visit &visit) {
+void visitDistributions(std::vector<int64_t> &counts, size_t stages, int64_t layers,
+                        const Visit &visit) {
   if (counts.size() + 1 == stages) {
     counts.push_back(layers);
     visit(counts);
@@ -52,14 +53,14 @@ void forAll(std::vector<int64_t> &counts, size_t stages, int64_t layers, const V
   const int64_t behind = static_cast<int64_t>(stages - counts.size()) - 1;
   for (int64_t count = 1; count <= layers - behind; ++count) {
     counts.push_back(count);
-    forAll(counts, stages, layers - count, visit);
+    visitDistributions(counts, stages, layers - count, visit);
     counts.pop_back();
   }
 }
 
 /// The largest time and the largest memory of a stage.
-std::pair<double, double> rate(const std::vector<int64_t> &counts, const LayerTimes &times,
-                               const std::vector<int> &slots) {
+std::pair<double, double> findLargest(const std::vector<int64_t> &counts, const LayerTimes &times,
+                                      const std::vector<int> &slots) {
   std::pair<double, double> largest{0, 0};
   size_t layer = 0;
   for (size_t stage = 0; stage < counts.size(); ++stage) {
@@ -85,10 +86,11 @@ TEST(DistributeLayers, IsBestOfAll) {
       slots.push_back(1 + draw(4));
     std::pair<double, double> best{1e9, 1e9};
     std::vector<int64_t> counts;
-    forAll(
-        counts, stages, static_cast<int64_t>(times.layers.size()),
-        [&](const std::vector<int64_t> &one) { best = std::min(best, rate(one, times, slots)); });
-    EXPECT_EQ(rate(distributeLayers(times, slots), times, slots), best);
+    visitDistributions(counts, stages, static_cast<int64_t>(times.layers.size()),
+                       [&](const std::vector<int64_t> &one) {
+                         best = std::min(best, findLargest(one, times, slots));
+                       });
+    EXPECT_EQ(findLargest(distributeLayers(times, slots), times, slots), best);
   }
 }
 

@@ -1,4 +1,4 @@
-// Passes on schedules.
+// Tables before and after passes that add transfers, unshards and reductions of gradients.
 
 #include "base/schedule/Passes.h"
 #include "base/schedule/Csv.h"

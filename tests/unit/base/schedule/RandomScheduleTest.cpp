@@ -31,6 +31,7 @@ std::vector<std::string> splitText(const std::string &text, char mark) {
   return parsed;
 }
 
+/// The brute-force checker of one table.
 class BruteForce {
 public:
   explicit BruteForce(const std::string &table) {
@@ -371,7 +372,7 @@ TEST(RandomSchedules, VerifierAgreesWithBruteForce) {
     ++(isValid ? valid : invalid);
     ASSERT_EQ(verifierAccepts(table), isValid) << table;
   }
-  // Mutations of both kinds: else the test would show nothing.
+  // If most mutations were valid, or nearly none, the test would show nothing.
   EXPECT_GT(valid, 150);
   EXPECT_GT(invalid, 500);
 }

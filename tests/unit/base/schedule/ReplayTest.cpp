@@ -1,4 +1,4 @@
-// Times, bubbles and stash slots of schedules.
+// The times, bubbles, stash slots and memory of schedules agree with published formulas.
 
 #include "base/schedule/Replay.h"
 #include "base/schedule/Generators.h"
@@ -24,7 +24,7 @@ double computeBubble(const Schedule &schedule, const StageCosts &ofRank) {
   return replay(schedule, makeCosts(ofRank, schedule)).bubble();
 }
 
-/// In microbatches of all layers of a rank.
+/// The residuals that a rank stashes at most, in microbatches of all its layers.
 double computePeak(const Schedule &schedule) {
   std::vector<int> peaks = assignStashSlots(schedule).peakOfRank;
   return *std::max_element(peaks.begin(), peaks.end()) * double(schedule.ranks.size()) /

@@ -1,4 +1,4 @@
-// Schedules by name and as tables.
+// Schedules that a program gives by the name of an algorithm or as a table.
 
 #include "base/schedule/Source.h"
 #include "base/schedule/Csv.h"
@@ -18,7 +18,7 @@ TEST(Source, NamesAnAlgorithm) {
 }
 
 // A table has its own sizes, and may have more stages on one rank than on another.
-TEST(Source, IsATable) {
+TEST(Source, ReadsATable) {
   const std::string text = "0F0,2F0,2B0,0B0\n1F0,1B0\n";
   const Schedule schedule = makeSchedule(text, {.ranks = 8});
   EXPECT_EQ(writeTable(schedule), text);
@@ -26,7 +26,7 @@ TEST(Source, IsATable) {
   EXPECT_EQ(schedule.rankOf, std::vector<int>({0, 1, 0}));
 }
 
-TEST(Source, IsNeither) {
+TEST(Source, RefusesOtherTexts) {
   EXPECT_THAT([] { makeSchedule("2f2b", {}); },
               ThrowsMessage<ScheduleError>(HasSubstr("no schedule `2f2b`")));
   EXPECT_THAT([] { makeSchedule("0F0,0X0\n", {}); },

@@ -1,4 +1,4 @@
-// Schedules as comma-separated values.
+// Schedules are read from comma-separated values and written as such.
 
 #include "base/schedule/Csv.h"
 #include "base/schedule/Generators.h"

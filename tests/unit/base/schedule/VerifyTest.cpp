@@ -1,4 +1,4 @@
-// Faults of schedules, with their cells.
+// Invalid schedules have faults that name their cells.
 
 #include "base/schedule/Verify.h"
 #include "base/schedule/Csv.h"

@@ -1,3 +1,4 @@
+// Numbers in texts: their grammar, values and range.
 #include "base/text/ReadNumber.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// The turns of a training step whose updates have different periods.
 #include "base/turns/Turns.h"
 
 #include <gmock/gmock.h>

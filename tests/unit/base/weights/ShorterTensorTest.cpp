@@ -1,3 +1,4 @@
+// Stored tensors with fewer elements than the parameter that starts from them.
 #include "base/weights/ShorterTensor.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// The blocks in which the elements of a parameter are read from stored tensors.
 #include "base/weights/StridedLayout.h"
 
 #include <gmock/gmock.h>

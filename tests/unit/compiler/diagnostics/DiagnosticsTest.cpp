@@ -1,3 +1,4 @@
+// Diagnostics as text and as JSON, and the table of their codes.
 #include "compiler/diagnostics/Diagnostics.h"
 
 #include "llvm/Support/JSON.h"

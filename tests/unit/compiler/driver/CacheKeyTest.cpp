@@ -1,3 +1,4 @@
+// When the cache of programs compiles again.
 #include "compiler/driver/CacheKey.h"
 
 #include <gmock/gmock.h>
@@ -37,8 +38,8 @@ TEST_F(CacheKey, IsRepeated) {
   EXPECT_NE(key(), computeCacheKey("int main() { return 1; }", toolchain, "znver4:avx512f"));
 }
 
-// Another processor, or the same one with less enabled, has a program of its own; unless flags name
-// the processor that is compiled for.
+// A program is compiled for its processor and the features that are enabled, unless flags name the
+// processor.
 TEST_F(CacheKey, Processor) {
   EXPECT_NE(key(), key("skylake:avx512f"));
   EXPECT_NE(key(), key("znver4:"));
@@ -67,7 +68,7 @@ TEST_F(CacheKey, Words) {
   EXPECT_NE(key(), before);
 }
 
-// This machine has a processor, and it stays the one that it is.
+// The description of this machine's processor is repeatable.
 TEST_F(CacheKey, ThisProcessor) {
   EXPECT_THAT(describeProcessor(), testing::ContainsRegex("^[a-z0-9_-]+:"));
   EXPECT_EQ(describeProcessor(), describeProcessor());

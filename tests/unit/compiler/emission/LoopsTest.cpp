@@ -1,4 +1,4 @@
-// Extents, merged loops, names.
+// Extents as C++ expressions, loops that are merged, and names of variables.
 
 #include "compiler/emission/Loops.h"
 
@@ -23,7 +23,7 @@ TEST(SizeExpr, ComparesByValue) {
 }
 
 // Factors of one are not written; products are put in parentheses where they are factors.
-TEST(SizeExpr, IsWrittenShort) {
+TEST(SizeExpr, OmitsFactorsOfOne) {
   SizeExpr one = SizeExpr(SizeFactor{"group", 1}), a = SizeExpr(SizeFactor{"a", 6});
   EXPECT_EQ((one * a).str(), "a");
   EXPECT_EQ(one.str(), "1");

@@ -1,3 +1,4 @@
+// Names, strings and comments in emitted C++.
 #include "compiler/emission/Names.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Tests of the deviation of two values.
+// The deviation of two values, by which results of two runs are compared.
 
 #include "compiler/interpreter/Compare.h"
 
@@ -18,7 +18,7 @@ TEST(Compare, Deviation) {
 }
 
 // Rounding errors are relative to a hundredth of the family's norm.
-TEST(Compare, Kin) {
+TEST(Compare, NormOfTheFamily) {
   EXPECT_DOUBLE_EQ(getDeviation({{1}, {1e-9}}, {{1}, {-1e-9}}, 2.0), 1e-7 / (1 + 5e-8));
   EXPECT_EQ(getDeviation({{1}, {0.5}}, {{1}, {0}}), std::numeric_limits<double>::infinity());
   EXPECT_EQ(getDeviation({{1}, {0}}, {{1}, {0}}), 0);

@@ -1,3 +1,4 @@
+// The trees of parsed expressions.
 #include "tests/unit/compiler/syntax/Support.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// The text that titanc fmt writes.
 #include "tests/unit/compiler/syntax/Support.h"
 
 #include <gtest/gtest.h>

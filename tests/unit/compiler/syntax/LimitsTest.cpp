@@ -1,4 +1,4 @@
-// No input crashes: whatever is too large or no text at all gets a diagnostic.
+// No input crashes: input that is too large or not text results in a diagnostic.
 #include "tests/unit/compiler/syntax/Support.h"
 
 #include <gtest/gtest.h>

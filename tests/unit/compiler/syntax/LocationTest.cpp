@@ -1,3 +1,4 @@
+// The text that the location of a node covers.
 #include "tests/unit/compiler/syntax/Support.h"
 
 #include <gtest/gtest.h>

@@ -50,8 +50,8 @@ Mutant mutate(const std::string &text, const std::vector<Token> &tokens, std::mt
   }
 }
 
-/// Whether the first error, or one of its notes, is on the line or the one next to it (a `{` is
-/// missed on the line after it, a swap reaches into the next).
+/// Whether the error, or one of its notes, is at most one line away: the parser misses a `{` on the
+/// line after it, and swapped tokens may be on two lines.
 bool pointsAt(const Diagnostic &diagnostic, uint32_t line) {
   auto isNear = [&](const Location &at) { return at.line + 1 >= line && at.line <= line + 1; };
   bool near = isNear(diagnostic.location);

@@ -9,6 +9,7 @@
 
 namespace titan::syntax {
 
+/// A parsed text, with its diagnostics and its tree as text.
 struct Parsed {
   SourceManager sources;
   DiagnosticEngine diags{sources};

@@ -1,3 +1,4 @@
+// Attention on CPUs against its definition, and merged steps of a ring.
 #include "attention/Attention.h"
 
 #include "tests/unit/runtime/RandomValues.h"

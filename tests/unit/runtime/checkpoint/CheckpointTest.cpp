@@ -1,3 +1,4 @@
+// Checksums, manifests and lists of checkpoints, valid and damaged.
 #include "base/Error.h"
 #include "files/Checksum.h"
 #include "manifest/Manifest.h"

@@ -15,7 +15,8 @@ using titan::test::ThreadStore;
 
 namespace {
 
-struct Comer {
+/// One process that connects as a rank.
+struct RankAttempt {
   int rank, size;
   std::string rate = "0.001", mistake = "", job = "";
 };
@@ -25,25 +26,25 @@ struct Outcome {
   bool isUserError = false, isOnAllRanks = false;
 };
 
-/// The outcomes of `comers` that try to agree within `limit` milliseconds.
-std::vector<Outcome> agreeAmong(const std::vector<Comer> &comers, ThreadStore &store,
+/// The outcomes of processes that try to agree within `limit` milliseconds.
+std::vector<Outcome> agreeAmong(const std::vector<RankAttempt> &attempts, ThreadStore &store,
                                 int limit = 20000) {
-  std::vector<Outcome> outcomes(comers.size());
+  std::vector<Outcome> outcomes(attempts.size());
   std::vector<std::thread> threads;
-  for (size_t i = 0; i < comers.size(); ++i)
+  for (size_t i = 0; i < attempts.size(); ++i)
     threads.emplace_back([&, i] {
-      const Comer &comer = comers[i];
+      const RankAttempt &attempt = attempts[i];
       ThreadRendezvous rendezvous(store);
       rendezvous.setTimeout(std::chrono::milliseconds(limit));
       LaunchInfo launch;
-      launch.rank = comer.rank;
-      launch.worldSize = launch.localWorldSize = comer.size;
-      launch.job = comer.job;
+      launch.rank = attempt.rank;
+      launch.worldSize = launch.localWorldSize = attempt.size;
+      launch.job = attempt.job;
       RankRecord record;
       record.process = "process " + std::to_string(i);
-      record.mistake = comer.mistake;
-      record.add("WORLD_SIZE", std::to_string(comer.size));
-      record.add("optimizer.lr", comer.rate);
+      record.mistake = attempt.mistake;
+      record.add("WORLD_SIZE", std::to_string(attempt.size));
+      record.add("optimizer.lr", attempt.rate);
       try {
         agree(rendezvous, launch, record);
         outcomes[i].prefix = rendezvous.prefix;
@@ -63,7 +64,7 @@ bool contains(const std::string &text, const std::string &phrase) {
 }
 
 // Ranks with equal records continue under a random prefix, which differs between runs.
-TEST(Agreement, LetsAlikeRanksGoOn) {
+TEST(Agreement, LetsEqualRanksContinue) {
   std::string before;
   for (int run = 0; run < 2; ++run) {
     ThreadStore store;
@@ -92,15 +93,15 @@ TEST(Agreement, RefusesRanksThatDiffer) {
   EXPECT_TRUE(outcomes[2].isOnAllRanks);
 }
 
-// A difference is reported before all ranks have come.
-TEST(Agreement, DoesNotWaitForRanksThatCannotCome) {
+// A difference is reported before all ranks have connected.
+TEST(Agreement, DoesNotWaitForMissingRanks) {
   ThreadStore store;
   auto outcomes = agreeAmong({{0, 3}, {1, 2}}, store);
   for (const Outcome &outcome : outcomes)
     EXPECT_TRUE(contains(outcome.error, "WORLD_SIZE: 3 on rank 0, 2 on rank 1")) << outcome.error;
 }
 
-TEST(Agreement, TellsMistakesOfOneRankToAll) {
+TEST(Agreement, ReportsMistakesOfOneRankToAll) {
   ThreadStore store;
   auto outcomes = agreeAmong({{0, 2}, {1, 2, "", "no such option"}}, store);
   for (const Outcome &outcome : outcomes)
@@ -111,7 +112,7 @@ TEST(Agreement, TellsMistakesOfOneRankToAll) {
     EXPECT_EQ(outcome.error, ""); // each rank reports its own once
 }
 
-TEST(Agreement, NamesRanksThatDoNotCome) {
+TEST(Agreement, NamesMissingRanks) {
   ThreadStore store;
   auto outcomes = agreeAmong({{0, 4}, {2, 4}}, store, 300);
   for (const Outcome &outcome : outcomes) {
@@ -120,7 +121,7 @@ TEST(Agreement, NamesRanksThatDoNotCome) {
   }
 }
 
-// Before or after the others have agreed.
+// It is refused whether it connects before or after the others have agreed.
 TEST(Agreement, RefusesASecondProcessOfARank) {
   ThreadStore store;
   auto outcomes = agreeAmong({{0, 2}, {1, 2}, {1, 2}}, store);
@@ -155,7 +156,7 @@ TEST(Agreement, RefusesForgedValues) {
 }
 
 // If rank 3 waits for 1 and 1 waits for 0, all report 0.
-TEST(RootCause, IsThatOfTheRankThatIsNotThere) {
+TEST(RootCause, IsTheMissingRank) {
   ThreadStore store;
   std::vector<std::string> reports(4);
   std::vector<std::thread> threads;
@@ -176,20 +177,20 @@ TEST(RootCause, IsThatOfTheRankThatIsNotThere) {
 }
 
 // The failure of an ended rank is the root cause; in a cycle it is the first failure.
-TEST(RootCause, OfARankThatFailedAndOfACircle) {
+TEST(RootCause, IsTheFailedRankOrTheFirstOfACycle) {
   ThreadStore store;
   ThreadRendezvous a(store), b(store), c(store);
   EXPECT_EQ(withRootCause(a, 1, 3, "rank 1: the disk is full", {}, [] {}),
             "rank 1: the disk is full");
   EXPECT_EQ(withRootCause(b, 2, 3, "rank 2: rank 1 is gone", {1, true}, [] {}),
             "rank 2: rank 1 is gone; the first cause: rank 1: the disk is full");
-  ThreadStore circle;
-  ThreadRendezvous d(circle), e(circle);
-  circle.values["failures"] = "1";
-  circle.values["failure/1"] = "1 2 rank 1: rank 2 did not come in time";
+  ThreadStore cycle;
+  ThreadRendezvous d(cycle), e(cycle);
+  cycle.values["failures"] = "1";
+  cycle.values["failure/1"] = "1 2 rank 1: rank 2 did not come in time";
   EXPECT_EQ(withRootCause(d, 2, 3, "rank 2: rank 1 is gone", {1, true}, [] {}),
             "rank 2: rank 1 is gone; the first cause: rank 1: rank 2 did not come in time");
-  circle.values["failure/0"] = "\xff garbage";
+  cycle.values["failure/0"] = "\xff garbage";
   EXPECT_EQ(withRootCause(e, 1, 3, "rank 1: rank 0 is gone", {0, true}, [] {}),
             "rank 1: rank 0 is gone");
 }

@@ -1,5 +1,5 @@
 // Coalesced collectives between threads that act as processes, each with its own mapping of the
-// shared memory. With -fsanitize=thread the test checks the lane for races.
+// shared memory. With -fsanitize=thread the test finds races in the lanes.
 #include "CommCollectives.h"
 #include "ThreadRendezvous.h"
 
@@ -108,7 +108,7 @@ public:
 };
 
 // The next wait throws the fault, and later calls are skipped.
-TEST(LaneThread, HandsFaultsOn) {
+TEST(LaneThread, ReportsFaultsAtTheNextWait) {
   FailingGroup group;
   titan::test::HostStaging staging;
   double value = 0;

@@ -12,6 +12,7 @@ namespace titan::test {
 using namespace titan;
 using namespace titan::rt;
 
+/// Buffers in host memory for values that are packed into one message.
 class HostStaging final : public Staging {
 public:
   std::byte *packed(int64_t bytes) override { return grow(first, bytes); }
@@ -87,7 +88,8 @@ inline int64_t checkKind(Group &group, CollectiveCall::Kind kind,
   return wrong;
 }
 
-/// Exchanges tensors [rows, member, block], which become [rowsOut, member, blockOut].
+/// Exchanges tensors [rows, member, block], which become [rowsOut, member, blockOut], and returns
+/// the number of wrong elements.
 inline int64_t checkAllToAll(Group &group, const std::function<void(const CollectiveCall &)> &run) {
   struct Shape {
     int64_t rows, block, rowsOut, blockOut;
@@ -129,7 +131,8 @@ inline int64_t checkAllToAll(Group &group, const std::function<void(const Collec
   return wrong;
 }
 
-/// Passes tensors on by several shifts. Without a source, nothing changes.
+/// Permutes tensors by several shifts and returns the number of wrong elements. A member without a
+/// source keeps its output.
 inline int64_t checkPermute(Group &group, const std::function<void(const CollectiveCall &)> &run) {
   const std::vector<int64_t> counts = {5, 700001, 1};
   const int size = group.size();
@@ -192,19 +195,19 @@ inline int64_t checkBucket(Group &group, int64_t apart,
   return wrong;
 }
 
-/// Checks all kinds of collectives, synchronous and in the background.
+/// The number of wrong elements of all kinds of collectives, synchronous and in the background.
 inline int64_t checkCollectives(Group &group) {
   HostStaging staging;
   int64_t wrong = 0;
   constexpr CollectiveCall::Kind kinds[] = {
       CollectiveCall::AllGather, CollectiveCall::ReduceScatter, CollectiveCall::AllReduce};
-  auto atOnce = [&](const CollectiveCall &e) { execute(e, staging); };
+  auto synchronously = [&](const CollectiveCall &e) { execute(e, staging); };
   for (CollectiveCall::Kind kind : kinds)
     for (ShardOrder order : {ShardOrder::Block, ShardOrder::HeadTail})
-      wrong += checkKind(group, kind, atOnce, order);
+      wrong += checkKind(group, kind, synchronously, order);
   for (int64_t apart : {0, 32, 5})
-    wrong += checkBucket(group, apart, atOnce);
-  wrong += checkAllToAll(group, atOnce) + checkPermute(group, atOnce);
+    wrong += checkBucket(group, apart, synchronously);
+  wrong += checkAllToAll(group, synchronously) + checkPermute(group, synchronously);
   LaneThread background(staging);
   for (int round = 0; round < 3; ++round)
     for (CollectiveCall::Kind kind : kinds)

@@ -1,5 +1,5 @@
 // Collectives and messages of a program between threads that act as processes, each with its own
-// world over shared memory. With -fsanitize=thread the test checks the lanes for races.
+// world over shared memory. With -fsanitize=thread the test finds races in the lanes.
 #include "ThreadRendezvous.h"
 
 #include "collectives/Collectives.h"

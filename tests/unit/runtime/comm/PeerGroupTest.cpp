@@ -23,6 +23,7 @@ using namespace titan::rt;
 
 namespace {
 
+/// A message, from when its first end has started.
 struct Transfer {
   const std::byte *from = nullptr;
   std::byte *to = nullptr;
@@ -75,6 +76,7 @@ private:
   std::map<Ends, std::deque<std::shared_ptr<Transfer>>> pending;
 };
 
+/// A member whose messages go through the simulated network.
 class SimulatedHost final : public PeerGroup {
 public:
   SimulatedHost(Network &network, int size, int position)
@@ -224,15 +226,15 @@ TEST(PeerGroup, GathersAndBroadcasts) {
     }
 }
 
-// No host leaves a barrier before all have come.
+// No host leaves a barrier before all have reached it.
 TEST(PeerGroup, MeetsAtBarriers) {
   for (int hosts : kSizes) {
-    std::atomic<int> come = 0, early = 0;
+    std::atomic<int> arrivals = 0, early = 0;
     onHosts(hosts, [&](SimulatedHost &host) {
       for (int round = 1; round <= 3; ++round) {
-        ++come;
+        ++arrivals;
         host.barrier({});
-        early += come < round * hosts;
+        early += arrivals < round * hosts;
       }
     });
     EXPECT_EQ(early, 0) << hosts << " hosts";

@@ -20,7 +20,7 @@ RankRecord makeRecord(std::vector<RankRecord::Field> fields) {
 }
 
 // Encoding and decoding preserve any record.
-TEST(RankRecord, SurvivesTheStore) {
+TEST(RankRecord, IsDecodedAsEncoded) {
   RankRecord record = makeRecord({{"optimizer.lr", "0.001"},
                                   {"data.path", "a\tb\nc\\n\\"},
                                   {"empty", ""},
@@ -40,7 +40,7 @@ TEST(RankRecord, SurvivesTheStore) {
 }
 
 // Untrusted text is rejected or decoded, without a crash.
-TEST(RankRecord, DecodesNoGarbage) {
+TEST(RankRecord, RefusesInvalidText) {
   for (const char *text :
        {"", "\n", "GET / HTTP/1.1\r\n\r\n", "titan rank record 2\n1\n\n\n\n",
         "titan rank record 1\n", "titan rank record 1\n1\n\n\n", "titan rank record 1\n-1\n\n\n\n",
@@ -85,7 +85,7 @@ TEST(RankRecord, DoesNotCompareProcesses) {
 }
 
 // An error of one rank is described instead of its missing fields; a common error is no difference.
-TEST(RankRecord, TellsMistakes) {
+TEST(RankRecord, DescribesMistakes) {
   RankRecord good = makeRecord({{"seed", "0"}}), bad;
   bad.mistake = "there is no option `x`";
   EXPECT_EQ(describeDifferences({{0, good}, {1, bad}}),
@@ -123,7 +123,7 @@ protected:
 };
 
 // The digest covers all bytes of small files, and samples and the size of large ones.
-TEST_F(FileDigest, TellsFilesApart) {
+TEST_F(FileDigest, DiffersBetweenFiles) {
   EXPECT_EQ(digest("123456789"), "9 bytes, CRC-32C e3069283"); // the published check value
   EXPECT_NE(digest("123456789"), digest("123456788"));
   std::string large(40 << 20, 'x');

@@ -11,6 +11,7 @@
 
 namespace titan::test {
 
+/// The keys and values that all ranks share.
 class ThreadStore {
 public:
   std::mutex mutex;

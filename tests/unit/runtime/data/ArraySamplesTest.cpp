@@ -77,7 +77,7 @@ TEST_F(ArraySamplesTest, ReadsSamplesInTheTypesOfTheInputs) {
       {{"image", DType::F32, {2, 2}}, {"label", DType::I64, {}}, {"weight", DType::F64, {1}}});
   EXPECT_EQ(samples.samples(), 2);
   EXPECT_EQ(read<float>(samples, 1, 0, 0, 4), (std::vector<float>{4, 5, 6, 255}));
-  EXPECT_EQ(read<float>(samples, 0, 0, 1, 2), (std::vector<float>{1, 2})) << "a rank's part";
+  EXPECT_EQ(read<float>(samples, 0, 0, 1, 2), (std::vector<float>{1, 2})) << "a rank's shard";
   EXPECT_EQ(read<int64_t>(samples, 1, 1, 0, 1), (std::vector<int64_t>{-1}));
   EXPECT_EQ(read<double>(samples, 1, 2, 0, 1), (std::vector<double>{0.25}));
 }

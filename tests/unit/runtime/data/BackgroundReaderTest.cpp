@@ -1,3 +1,4 @@
+// Batches that a thread reads before they are needed.
 #include "data/BackgroundReader.h"
 
 #include "base/Error.h"
@@ -51,7 +52,7 @@ TEST(BackgroundReader, GivesBatchesInOrder) {
   EXPECT_EQ(samples.reads, 100);
 }
 
-// A batch that was read ahead and is not wanted is read over.
+// A batch that was read ahead is dropped if the caller asks for another one.
 TEST(BackgroundReader, JumpsToAnotherSample) {
   Samples samples;
   BackgroundReader reader(makeBatch(), makeBatch(), samples.reader());

@@ -1,3 +1,4 @@
+// Permutations, and batches of samples from a stream of tokens.
 #include "base/Error.h"
 #include "data/DataSource.h"
 #include "data/TokenSamples.h"
@@ -173,7 +174,7 @@ TEST(DataSource, DocumentsAndPositions) {
   EXPECT_EQ(row(0, 0, 10, Feed::Positions), (Row{0, 1, 2, 0, 1, 2, 3, 0, 1, 2}));
   EXPECT_EQ(row(2, 0, 10, Feed::Documents), (Row{0, 1, 1, 1, 2, 2, 2, 2, 3, 3})) << "from token 20";
   EXPECT_EQ(row(2, 0, 10, Feed::Positions), (Row{0, 0, 1, 2, 0, 1, 2, 3, 0, 1}));
-  EXPECT_EQ(row(2, 6, 3, Feed::Documents), (Row{2, 2, 3})) << "a rank's part";
+  EXPECT_EQ(row(2, 6, 3, Feed::Documents), (Row{2, 2, 3})) << "a rank's shard";
   EXPECT_EQ(row(2, 6, 3, Feed::Positions), (Row{2, 3, 0}));
 }
 

@@ -1,3 +1,4 @@
+// The order of samples in a mixture of several sets.
 #include "data/DataSource.h"
 
 #include <gtest/gtest.h>

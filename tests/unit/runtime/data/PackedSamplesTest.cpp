@@ -1,3 +1,4 @@
+// Samples that are packed from complete documents.
 #include "data/PackedSamples.h"
 #include "base/Error.h"
 
@@ -107,7 +108,7 @@ TEST(PackedSamples, CutsLongDocuments) {
 }
 
 // Each pair of neighbours in a document occurs once, and no other pair.
-TEST(PackedSamples, HoldsEveryPairOnce) {
+TEST(PackedSamples, HasEveryPairOnce) {
   std::mt19937 chance(3);
   for (int round = 0; round < 50; ++round) {
     const int64_t sequence = std::uniform_int_distribution<int64_t>(1, 9)(chance);
@@ -132,7 +133,7 @@ TEST(PackedSamples, HoldsEveryPairOnce) {
   }
 }
 
-// A rank's part of a sample equals that part of the complete sample.
+// A rank's shard of a sample equals that range of the complete sample.
 TEST(PackedSamples, SlicesAgreeWithTheWholeSample) {
   Packs packs({3, 4, 2, 9, 5, 1, 2}, 8);
   for (int64_t pack = 0; pack < packs.count(); ++pack)

@@ -1,3 +1,4 @@
+// Tokens with an index in Megatron-LM's format, valid and damaged.
 #include "base/data/TokenIndex.h"
 #include "base/Error.h"
 #include "data/TokenStream.h"
@@ -70,7 +71,7 @@ TEST(TokenIndex, CountsSequencesAndTokens) {
 }
 
 // Files of several kinds of data end with a mode for each sequence.
-TEST(TokenIndex, AllowsModesBehind) {
+TEST(TokenIndex, AllowsModesAfterDocuments) {
   Bytes bytes = Index().build();
   bytes.resize(bytes.size() + 3);
   EXPECT_EQ(findMistake(bytes), "");
@@ -111,7 +112,7 @@ TEST(TokenIndex, NamesTheError) {
 }
 
 // Trailing bytes are modes, one per sequence, or an error.
-TEST(TokenIndex, RefusesUnknownBytesBehind) {
+TEST(TokenIndex, RefusesOtherBytesAfterDocuments) {
   for (size_t more : {1, 2, 4, 8}) {
     Bytes bytes = Index().build();
     bytes.resize(bytes.size() + more);
@@ -129,7 +130,7 @@ TEST(TokenIndex, NoticesEveryCut) {
 }
 
 // If changed bytes are accepted, the token file can satisfy them.
-TEST(TokenIndex, SurvivesChangedBytes) {
+TEST(TokenIndex, ChecksChangedBytes) {
   std::mt19937 random(7);
   const Bytes whole = Index().build();
   for (int round = 0; round < 50'000; ++round) {

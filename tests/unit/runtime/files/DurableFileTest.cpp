@@ -1,3 +1,4 @@
+// Replacement and reading of files, next to links, devices and other writers.
 #include "base/files/DurableFile.h"
 #include "base/Error.h"
 #include "files/ReadFile.h"

@@ -1,3 +1,4 @@
+// Matrix products on CPUs: transpositions, batches, precision and limits.
 #include "gemm/Gemm.h"
 #include "base/Error.h"
 

@@ -1,3 +1,4 @@
+// Stop texts in a generated continuation.
 #include "generation/Continuation.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +29,7 @@ TEST(Continuation, ShowsFragments) {
   EXPECT_EQ(write({}, {"ab", "", "c"}), (std::vector<std::string>{"ab", "", "c", ""}));
 }
 
-// A stop text ends the continuation wherever fragments divide it, and is not fragment of it.
+// A stop text ends the continuation wherever fragments divide it, and is not shown.
 TEST(Continuation, StopsBeforeAStopText) {
   Continuation text({});
   EXPECT_EQ(write({"END"}, {"one E", "N", "D two"}, &text),

@@ -1,3 +1,4 @@
+// Texts that are generated together and shown one after another.
 #include "generation/OrderedTexts.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Files of prompts.
 #include "generation/Prompts.h"
 
 #include "base/Error.h"

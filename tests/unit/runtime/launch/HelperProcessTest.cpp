@@ -1,3 +1,4 @@
+// Processes that answer lines, as tokenizers do.
 #include "launch/HelperProcess.h"
 
 #include "base/Error.h"

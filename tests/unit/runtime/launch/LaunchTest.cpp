@@ -1,3 +1,4 @@
+// What a process learns from the variables of its launcher: rank, address, job, threads.
 #include "launch/Launch.h"
 #include "base/Error.h"
 
@@ -53,7 +54,7 @@ TEST(Launch, Torchrun) {
 }
 
 // A port beyond the largest would silently wrap around.
-TEST(Launch, PortsEnd) {
+TEST(Launch, RefusesLargePorts) {
   std::map<std::string, std::string> variables = {
       {"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_PORT", "65535"}};
   EXPECT_EQ(detectLaunch(fake(variables)).masterPort, 65535);
@@ -185,7 +186,7 @@ TEST(Launch, SlurmWithPmi) {
 }
 
 // Contradictory or invalid variables are user errors that name the variable.
-TEST(Launch, RefusesNonsense) {
+TEST(Launch, RefusesInvalidVariables) {
   EXPECT_THROW(detectLaunch(fake({{"RANK", "4"}, {"WORLD_SIZE", "4"}, {"MASTER_PORT", "1"}})),
                UserError);
   EXPECT_THROW(detectLaunch(fake({{"RANK", "x"}, {"WORLD_SIZE", "4"}})), UserError);

@@ -1,3 +1,4 @@
+// Mean outputs of an evaluation, and their report.
 #include "loop/EvaluationOutputs.h"
 
 #include "base/Error.h"

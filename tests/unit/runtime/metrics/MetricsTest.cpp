@@ -1,3 +1,4 @@
+// Rows of metrics.jsonl, status.json, and lines on the console.
 #include "metrics/Metrics.h"
 
 #include "metrics/PublishedPeak.h"

@@ -1,4 +1,4 @@
-// The memory and the functions that a rank has of a program with pipelines.
+// The allocations and functions that each rank has of a program with pipelines.
 #include "pipeline/ProgramPipelines.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ enum Value : int { First, Last, Unused, Rate, Tokens, Activation, Sum, kValues }
 
 void doNothing(Context &) {}
 
-/// Two stages, of which each stores a parameter. `evaluates`: the command runs "eval" alone.
+/// A program of two stages, each with a parameter. If `evaluates`, the command only runs "eval".
 Program makeProgram(bool evaluates) {
   Program program;
   program.mesh = {{"data", 2}, {"pp", 2}};
@@ -93,8 +93,8 @@ TEST(Pipelines, Functions) {
   EXPECT_EQ(first.getMessageOffsets(), std::vector<int>{1});
 }
 
-// A program without pipelines is whole on every rank.
-TEST(Pipelines, None) {
+// Without pipelines, every rank has the complete program.
+TEST(Pipelines, ProgramWithoutPipelines) {
   Program program = makeProgram(false);
   program.pipelines.clear();
   EXPECT_EQ(getNumCopies(onRank(program, 1)), std::vector<int64_t>(kValues, 1));

@@ -16,7 +16,7 @@ public:
                  std::mt19937 &random)
       : pipeline(pipeline), plans(plans), random(random), ranks(plans.size()) {
     for (size_t rank = 0; rank < plans.size(); ++rank)
-      list(rank);
+      recordActions(rank);
   }
 
   /// Runs the plans. Returns the first fault; empty if all calls have read the right values.
@@ -54,12 +54,13 @@ private:
     std::map<Address, std::string> memory;
     std::map<int, size_t> started; ///< per message, its number on its route
   };
+  /// The messages from one rank to another, in order; the first `moved` have been copied.
   struct Route {
     std::vector<Address> sent, received;
     size_t moved = 0;
   };
 
-  /// Records what the runner does.
+  /// Records the starts and waits of messages.
   struct Recorder final : rt::StageMessages {
     explicit Recorder(std::vector<Action> &actions) : actions(actions) {}
     void start(const rt::Message &, int number) override {
@@ -69,7 +70,8 @@ private:
     std::vector<Action> &actions;
   };
 
-  void list(size_t rank) {
+  /// Records the actions of a rank's step without executing them.
+  void recordActions(size_t rank) {
     std::vector<Action> &actions = ranks[rank].actions;
     Recorder recorder(actions);
     rt::runStep(plans[rank], recorder, [&, number = 0](const rt::PlannedCall &) mutable {
@@ -96,6 +98,7 @@ private:
                started->second;
   }
 
+  /// Executes an action of a rank, or copies the next message of a route.
   void choose(size_t choice) {
     if (choice < ranks.size())
       return step(choice);
@@ -115,11 +118,12 @@ private:
       return;
     const rt::Message &message = plans[rank].messages[static_cast<size_t>(action.index)];
     Route &route = getRoute(rank, message);
-    std::vector<Address> &own = message.isSend ? route.sent : route.received;
-    state.started[action.index] = own.size();
-    own.push_back({message.allocation, message.slot});
+    std::vector<Address> &ends = message.isSend ? route.sent : route.received;
+    state.started[action.index] = ends.size();
+    ends.push_back({message.allocation, message.slot});
   }
 
+  /// Checks the names of the values that a call reads, and stores those that it writes.
   void call(Rank &state, const rt::PlannedCall &planned) {
     const pipeline::Fragment &fragment =
         pipeline.fragments[static_cast<size_t>(planned.fragment.fragment)];

@@ -1,4 +1,4 @@
-// The plans of ranks, by execution in random interleavings.
+// The plans of ranks are executed in random interleavings, which must give every call its values.
 #include "PlanSimulation.h"
 #include "RandomPipeline.h"
 
@@ -51,7 +51,7 @@ TEST(Plan, RunsAllAlgorithms) {
     }
 }
 
-// Any order of the work on any ranks: no deadlock, and no slot is reused too early.
+// Random orders of the work on random ranks: no deadlock, and no slot is reused too early.
 TEST(Plan, RunsRandomSchedules) {
   for (unsigned seed = 0; seed < 500; ++seed) {
     std::mt19937 random(seed);
@@ -87,7 +87,7 @@ TEST(Plan, MutantsFail) {
                              [&, stash = allocation](const Message &message) {
                                return message.allocation == stash;
                              }))
-          continue; // a slot more lets a transfer overlap
+          continue; // an additional slot lets a transfer overlap
         auto mutant = plans;
         for (PlannedCall &call : mutant[rank].calls)
           for (PlannedCall::Slot &slot : call.slots)
@@ -172,8 +172,8 @@ TEST(Plan, NamesAreThoseOfTheTable) {
                                              "last.1"}));
 }
 
-// A stage without layers in this program has no calls for microbatches: values pass it. One with a
-// backward pass has a forward pass.
+// A stage without layers has no calls for microbatches: values are sent past it. A stage with a
+// backward pass but no forward pass is refused.
 TEST(Plan, SkipsStagesWithoutLayers) {
   Pipeline pipeline{"train.critic", 0, 3, 2, "1f1b", {}, {0, 1}, {}};
   pipeline.fragments = {{"f0", FragmentKind::Forward, 0, 0, {0}, {}, {0}},

@@ -10,7 +10,7 @@
 namespace titan::test {
 
 /// A step with values between stages of any distance, between fragments of a stage, sums over
-/// microbatches and copies of parameters. Allocations are numbered as they come.
+/// microbatches and copies of parameters. Allocations are numbered in order of creation.
 class RandomPipeline {
 public:
   RandomPipeline(int stages, int64_t microbatches, std::mt19937 &random) : random(random) {
@@ -47,14 +47,15 @@ private:
     for (int i = below(3); i > 0; --i) // skip connections
       stash({stage, Forward},
             {{stage + below(stages - stage), Backward}, {below(stages), Backward}});
-    const int sum = step({stage, Begin}, {{stage, Forward}, {stage, Update}});
-    at({stage, Forward}).writes.push_back(sum); // in site
-    step({stage, Begin}, {{below(stages), Forward}, {below(stages), Backward}});
-    step({stage, Update}, {{below(stages), LastUpdate}, {below(stages), LastUpdate}});
+    const int sum = allocate({stage, Begin}, {{stage, Forward}, {stage, Update}});
+    at({stage, Forward}).writes.push_back(sum); // in place
+    allocate({stage, Begin}, {{below(stages), Forward}, {below(stages), Backward}});
+    allocate({stage, Update}, {{below(stages), LastUpdate}, {below(stages), LastUpdate}});
     use({stage, Forward}, allocations); // the tokens of the microbatch
     pipeline.inputs.push_back(allocations++);
   }
 
+  /// The fragment of a stage for one kind of work.
   struct Site {
     int stage;
     Work work;
@@ -67,7 +68,8 @@ private:
       list.push_back(item);
   }
   void use(Site site, int allocation) { insert(at(site).uses, allocation); }
-  int step(Site writer, std::initializer_list<Site> readers) {
+  /// A new allocation that `writer` writes and `readers` read.
+  int allocate(Site writer, std::initializer_list<Site> readers) {
     use(writer, allocations);
     at(writer).writes.push_back(allocations);
     for (Site reader : readers) {
@@ -76,15 +78,16 @@ private:
     }
     return allocations++;
   }
+  /// A new allocation with a value for each microbatch.
   void stash(Site writer, std::initializer_list<Site> readers) {
-    pipeline.stashes.push_back(step(writer, readers));
+    pipeline.stashes.push_back(allocate(writer, readers));
   }
   int below(int end) { return std::uniform_int_distribution<int>(0, end - 1)(random); }
 
   std::mt19937 &random;
 };
 
-/// A random order of a step in time, on ranks with random stages.
+/// A schedule with random stages on each rank, whose actions are in a random valid order.
 inline schedule::Schedule randomSchedule(int stages, int microbatches, int ranks,
                                          std::mt19937 &random) {
   auto below = [&](size_t end) {

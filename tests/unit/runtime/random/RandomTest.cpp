@@ -1,3 +1,4 @@
+// Random bits, and the initial values that are drawn from them.
 #include "base/random/RandomStream.h"
 #include "random/Initialize.h"
 
@@ -76,8 +77,8 @@ TEST(Initialize, Distributions) {
   EXPECT_LE(truncated.largest, 0.04);
 }
 
-// An element depends only on seed, name and index: any run has the bits of the complete tensor.
-TEST(Initialize, RunsAgreeWithTheWhole) {
+// An element depends only on seed, name and index: any range has the bits of the complete tensor.
+TEST(Initialize, RangesAgreeWithTheWhole) {
   Initializer init{Init::Normal, 0.02};
   std::vector<float> whole(1000);
   initializeRange(init, 7, "layers.3.wq", 0, 1000, DType::F32, whole.data());
@@ -106,7 +107,7 @@ TEST(Initialize, KeyedBySeedAndName) {
   EXPECT_EQ(rounded, static_cast<float>(first(1, "a")));
 }
 
-// A fixed value pins the definition: other versions must start with the same bits.
+// Fixed values keep the definition from changing: later versions must start with the same bits.
 TEST(Initialize, IsStableOverVersions) {
   double values[2];
   initializeRange({Init::Normal, 1}, 42, "layers.0.wq", 5, 2, DType::F64, values);

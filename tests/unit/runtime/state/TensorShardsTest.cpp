@@ -1,3 +1,4 @@
+// The shard of a tensor that each rank holds, the rank that writes it, and names of layers.
 #include "state/TensorShards.h"
 
 #include <gtest/gtest.h>
@@ -19,11 +20,12 @@ TensorInfo tensor(std::vector<Dim> dims, std::vector<int> flatAxes = {}, int fla
 }
 
 /// Global index of every local element; -1 for padding.
-Numbers heldBy(const TensorInfo &info, const Numbers &degree, const Numbers &coordinate) {
+Numbers listGlobalIndices(const TensorInfo &info, const Numbers &degree,
+                          const Numbers &coordinate) {
   return ShardLayout(makeSharding(info, degree, coordinate)).globalIndices();
 }
 
-// Among the ranks with equal shards, the first rank along the other axes writes.
+// Of the ranks with equal shards, the first one along the other axes writes.
 TEST(TensorShards, Writers) {
   TensorInfo info = tensor({{"a", 4, {1}}, {"b", 4, {}}});
   EXPECT_TRUE(isShardWriter(info, Numbers{0, 1}));
@@ -37,7 +39,7 @@ TEST(TensorShards, Shards) {
   for (int64_t a : {0, 1})
     for (int64_t b : {0, 1, 2})
       for (int64_t c : {0, 1})
-        shards[heldBy(info, {2, 3, 2}, {a, b, c})].insert(
+        shards[listGlobalIndices(info, {2, 3, 2}, {a, b, c})].insert(
             getShardIndex(info, Numbers{2, 3, 2}, Numbers{a, b, c}));
   std::set<int64_t> all;
   for (const auto &[held, numbers] : shards) {
@@ -48,13 +50,13 @@ TEST(TensorShards, Shards) {
   EXPECT_EQ(all.size(), 4u);
 }
 
-// One axis of a dimension may have head-tail order: a rank has a block from each end.
+// Over an axis in head-tail order, a rank has a block from each end of the dimension.
 TEST(TensorShards, HeadTail) {
   TensorInfo info = tensor({{"seq", 8, {0}, 0, 0}, {"x", 2, {}}});
-  EXPECT_EQ(heldBy(info, {2}, {0}), (Numbers{0, 1, 2, 3, 12, 13, 14, 15}));
+  EXPECT_EQ(listGlobalIndices(info, {2}, {0}), (Numbers{0, 1, 2, 3, 12, 13, 14, 15}));
   TensorInfo inner = tensor({{"seq", 8, {1, 0}, 0, 1}});
-  EXPECT_EQ(heldBy(inner, {2, 2}, {0, 0}), (Numbers{0, 1}));
-  EXPECT_EQ(heldBy(inner, {2, 2}, {1, 0}), (Numbers{6, 7}));
+  EXPECT_EQ(listGlobalIndices(inner, {2, 2}, {0, 0}), (Numbers{0, 1}));
+  EXPECT_EQ(listGlobalIndices(inner, {2, 2}, {1, 0}), (Numbers{6, 7}));
 }
 
 // The writers' shards contain every element exactly once, for many shapes and meshes.
@@ -79,7 +81,7 @@ TEST(TensorShards, WritersCoverTheTensorOnce) {
       Numbers coordinate{rank / 6, rank / 3 % 2, rank % 3};
       if (!isShardWriter(info, coordinate))
         continue;
-      for (int64_t index : heldBy(info, degree, coordinate))
+      for (int64_t index : listGlobalIndices(info, degree, coordinate))
         if (index >= 0)
           written.insert(index);
     }

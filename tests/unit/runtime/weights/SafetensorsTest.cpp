@@ -1,3 +1,4 @@
+// Reading and writing of safetensors files, valid and hostile.
 #include "base/Error.h"
 #include "weights/WeightStore.h"
 
@@ -28,7 +29,7 @@ protected:
   std::string path(const std::string &name) const { return (directory / name).string(); }
 
   /// Writes a file with this header and this number of data bytes.
-  std::string raw(const std::string &header, size_t dataBytes) {
+  std::string writeRaw(const std::string &header, size_t dataBytes) {
     std::ofstream stream(path("raw"), std::ios::binary);
     uint64_t length = header.size();
     stream.write(reinterpret_cast<const char *>(&length), 8);
@@ -38,7 +39,7 @@ protected:
 
   /// The reader's error for such a file.
   std::string complaint(const std::string &header, size_t dataBytes) {
-    std::string file = raw(header, dataBytes);
+    std::string file = writeRaw(header, dataBytes);
     try {
       SafetensorsFile opened(file);
     } catch (const UserError &error) {
@@ -212,7 +213,7 @@ TEST_F(Safetensors, RefusesHostileHeaders) {
               HasSubstr("overlap"));
 }
 
-// A file shorter than its header claims, and a file without a header.
+// Files shorter than their headers claim, without a header, and absent ones are refused.
 TEST_F(Safetensors, RefusesTruncatedFiles) {
   std::ofstream(path("short"), std::ios::binary) << "abc";
   EXPECT_THROW(SafetensorsFile file(path("short")), UserError);

@@ -1,3 +1,4 @@
+// The stored tensor that each parameter starts from, for one or several sources.
 #include "weights/StartingWeights.h"
 
 #include "base/Error.h"
@@ -24,7 +25,7 @@ protected:
   }
   void TearDown() override { std::filesystem::remove_all(folder); }
 
-  /// A file whose tensors have 2 x 3 elements: begin, begin + 1, ...
+  /// Writes a file of tensors with the elements begin, begin + 1, ... and returns its path.
   std::string file(const std::string &name, const std::vector<std::string> &tensors,
                    double begin = 0, std::vector<int64_t> shape = {2, 3}) {
     std::vector<TensorSpec> specs;
@@ -41,7 +42,7 @@ protected:
     return path;
   }
 
-  /// `texts` as after --init-from. The parameters are `needed`.
+  /// Matches the `needed` parameters with sources; `texts` are those after --init-from.
   void match(const std::vector<std::string> &texts) {
     sources.clear();
     stores.clear();
@@ -53,6 +54,7 @@ protected:
     weights->match(needed);
   }
 
+  /// The error of match().
   std::string complaint(const std::vector<std::string> &texts) {
     try {
       match(texts);
@@ -73,7 +75,7 @@ protected:
     return values;
   }
 
-  /// outcome parameter tensor, for each row.
+  /// A line `outcome parameter tensor` for each row.
   std::string rows() {
     std::string all;
     for (const WeightRow &row : weights->rows())
@@ -100,7 +102,8 @@ TEST_F(StartingWeightsTest, ReadsAPrefixOnlyBeforeAnEqualsSign) {
   EXPECT_EQ(parseWeightSource("teacher=x").text(), "teacher=x");
 }
 
-// The prefix precedes the names of a source, and a second source has the rest.
+// A source with a prefix has the parameters whose names begin with it, and a second source has the
+// rest.
 TEST_F(StartingWeightsTest, ReadsSourcesWithPrefixes) {
   match({"teacher=" + file("a", {"w"}, 10), file("b", {"w"}, 20)});
   EXPECT_THAT(read(0), ElementsAre(10, 11, 12, 13, 14, 15));
@@ -108,7 +111,7 @@ TEST_F(StartingWeightsTest, ReadsSourcesWithPrefixes) {
   EXPECT_EQ(rows(), "0 teacher.w w\n0 w w\n");
 }
 
-// Own names in one source, names of the map in another.
+// One source has names of the program, another one names of the map.
 TEST_F(StartingWeightsTest, ReadsOwnNamesBesideThoseOfTheMap) {
   map = {"hf", {{"teacher.w", "teacher.w.weight", {3, 2}, 0, {2, 3}, {1, 2}}}, {}, {}};
   match({"teacher=" + file("a", {"w.weight"}, 0, {3, 2}), file("b", {"w"}, 20)});
@@ -175,7 +178,7 @@ TEST_F(StartingWeightsTest, AccountsForAll) {
                   "'teacher.w'"));
 }
 
-// Integers may be quantized weights, which are no numbers by themselves.
+// Integers may be quantized weights, which need scales.
 TEST_F(StartingWeightsTest, RefusesIntegers) {
   const std::string path = folder / "a";
   {
@@ -196,7 +199,7 @@ TEST_F(StartingWeightsTest, KnowsStoredTypes) {
   EXPECT_THAT(weights->storedTypes(), ElementsAre(std::pair("w.weight", "F64")));
 }
 
-// A copy that equals its original is left out, another is refused.
+// A stored copy of another tensor that differs from it is refused.
 TEST_F(StartingWeightsTest, ComparesCopies) {
   map = {"hf", {{"w", "w.weight", {2, 3}, 0, {2, 3}, {3, 1}}}, {{"tied.weight", "w.weight"}}, {}};
   needed.erase(needed.begin());
@@ -205,7 +208,7 @@ TEST_F(StartingWeightsTest, ComparesCopies) {
                              HasSubstr("or leave the copy out of the file")));
 }
 
-// Some tensors of an optional parameter are no reason to leave the others out.
+// An optional parameter that consists of several tensors needs all of them if a source has one.
 TEST_F(StartingWeightsTest, RefusesIncompleteParameters) {
   map = {"hf", {{"w", "w.{0}", {3}, 0, {2, 3}, {0, 1}}}, {}, {}};
   needed = {{"w", "w", {}, {2, 3}, DType::F64, /*isOptional=*/true}};
@@ -218,7 +221,7 @@ TEST_F(StartingWeightsTest, RefusesIncompleteParameters) {
               testing::EndsWith("there is no tensor 'w.1', which the program needs"));
 }
 
-// Rows beyond the stored ones stay as they are.
+// Elements beyond the stored ones keep their values.
 TEST_F(StartingWeightsTest, ReadsShorterTensors) {
   map = {"hf", {{"w", "w.weight", {4, 2}, 0, {2, 4}, {1, 2}}}, {}, {}};
   needed = {{"w", "w", {}, {2, 4}, DType::F64, false, /*isPartial=*/true}};

@@ -1,3 +1,4 @@
+// Blocks of stored tensors, converted element by element for comparison.
 #include "weights/StridedSource.h"
 
 #include <cstring>
@@ -9,6 +10,7 @@ using namespace titan::rt;
 
 namespace {
 
+/// The type of a stored tensor, and the type that it is read as.
 struct Case {
   const char *stored;
   DType type;
@@ -21,7 +23,8 @@ std::vector<std::byte> randomBytes(size_t count, std::mt19937 &random) {
   return bytes;
 }
 
-/// Bytes of the stored tensor begin at an odd address. The expected ones are converted one by one.
+/// Reads a block of a random tensor, whose bytes begin at an odd address, and compares it with
+/// elements that are converted one by one.
 void expectBlock(const Case &what, const StridedBlock &block, int64_t storedElements,
                  int64_t localElements, std::mt19937 &random) {
   const StoredType &stored = *findStoredType(what.stored);
@@ -51,8 +54,8 @@ constexpr Case cases[] = {{"BF16", DType::F32}, {"BF16", DType::BF16}, {"F16", D
                           {"U32", DType::F32},  {"I16", DType::I64},   {"U16", DType::I64},
                           {"I8", DType::I64},   {"U8", DType::F32},    {"BOOL", DType::Bool}};
 
-// Columns in any order, complete register blocks and rests, dense rows and rows apart. Widths
-// beside 64 have a rest of the columns that are read together.
+// Columns are in random order. The sizes give complete register blocks and remainders, also of the
+// 64 columns that are read together; rows are adjacent or not.
 TEST(StridedSource, ReadsColumns) {
   std::mt19937 random(3);
   for (const Case &what : cases)
@@ -67,7 +70,8 @@ TEST(StridedSource, ReadsColumns) {
         }
 }
 
-// Lines that begin anywhere in those of the cache: the first and the last rows are fewer.
+// Stored columns begin at every offset within cache lines, so the first and last blocks have fewer
+// rows.
 TEST(StridedSource, ReadsColumnsFromEveryOffset) {
   std::mt19937 random(5);
   for (const Case &what : {cases[0], cases[3], cases[5], cases[12]})

@@ -1,3 +1,4 @@
+// Files of a tokenizer that an export copies.
 #include "weights/TokenizerFiles.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +32,8 @@ protected:
   fs::path previous;
 };
 
-TEST_F(TokenizerFiles, AreCopiedFromTheDirectoryOrOneOfThem) {
+// The source is a directory or one of the tokenizer's files.
+TEST_F(TokenizerFiles, AreCopied) {
   for (const char *name : {"tokenizer.json", "tokenizer_config.json", "model.safetensors"})
     write(name);
   EXPECT_EQ(tokenizerBeside(from), from);

@@ -93,6 +93,7 @@ bool pointsAt(const Diagnostic &diagnostic, FileId file, const Mutant &mutant) {
   return near;
 }
 
+/// Mutants of one kind by their number of errors; `far`: the first error is elsewhere.
 struct Row {
   size_t valid = 0, one = 0, two = 0, more = 0, far = 0;
 };

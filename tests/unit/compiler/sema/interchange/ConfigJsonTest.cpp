@@ -1,3 +1,4 @@
+// Reading and writing of config.json.
 #include "compiler/sema/interchange/ConfigJson.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Values of params that follow from the value of an expression, as in config.json.
 #include "compiler/sema/interchange/Solve.h"
 #include "compiler/sema/elaboration/Elaborator.h"
 

@@ -1,3 +1,4 @@
+// Names, patterns and divisors that messages suggest.
 #include "compiler/sema/modules/Suggest.h"
 
 #include <gtest/gtest.h>

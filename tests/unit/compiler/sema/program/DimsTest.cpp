@@ -1,3 +1,4 @@
+// The dimensions of results of operations, by the names of dimensions.
 #include "compiler/sema/program/Dims.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// The table of a run's options, and the conversion of their values.
 #include "compiler/sema/runs/Options.h"
 
 #include <gmock/gmock.h>
@@ -16,7 +17,7 @@ protected:
   }
 };
 
-// Every option has a path of its own, an explanation, and a default that it accepts itself.
+// No two options have the same path; each has an explanation and accepts its default.
 TEST_F(OptionsTest, TableIsConsistent) {
   std::set<std::string> paths;
   for (const OptionSpec &spec : optionTable()) {

@@ -1,3 +1,4 @@
+// Estimated times of attention over a sharded sequence, as a ring and with all-to-alls.
 #include "dialects/dist/Analysis/AttentionTime.h"
 
 #include <gtest/gtest.h>

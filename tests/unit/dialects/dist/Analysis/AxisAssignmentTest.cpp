@@ -1,4 +1,4 @@
-// The factor that an axis shards.
+// The factor of an operation that an axis shards, and what decides between several.
 
 #include "Rules.h"
 #include "gtest/gtest.h"
@@ -37,7 +37,7 @@ TEST(AxisAssignment, ReplicatesByDefault) {
 }
 
 /// Between a reduction factor and a dimension of the result, the axis rules' first one wins.
-TEST(AxisAssignment, FollowsTheMapsOrder) {
+TEST(AxisAssignment, FollowsTheOrderOfAxisRules) {
   AxisUse use{{1, 0}, {0}};
   EXPECT_EQ(assignAxis(getMatmulRule(), use, getMatmulSizes(), getAxis({"embed", "seq"}), {1, 1, 1})
                 .factor,

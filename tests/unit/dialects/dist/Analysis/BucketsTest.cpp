@@ -1,4 +1,4 @@
-// Buckets of coalesced collectives.
+// The buckets in which collectives are coalesced.
 
 #include "dialects/dist/Analysis/Buckets.h"
 
@@ -44,7 +44,7 @@ TEST(Buckets, StayOpen) {
 }
 
 // Half of the bytes start earlier.
-TEST(Buckets, HalfGoesAhead) {
+TEST(Buckets, HalfStartsEarlier) {
   std::vector<BucketCandidate> made = {{1, 9, 40}, {2, 9, 30}, {5, 9, 20}, {8, 9, 10}};
   EXPECT_EQ(getOverlapLimit(made, kLarge, 100), 50);
   auto buckets = chooseBuckets(made, getOverlapLimit(made, kLarge, 100));

@@ -1,4 +1,4 @@
-// Collectives that implement a reshard.
+// The collectives into which a reshard is lowered.
 
 #include "dialects/dist/Analysis/CollectivePlan.h"
 #include "gmock/gmock.h"

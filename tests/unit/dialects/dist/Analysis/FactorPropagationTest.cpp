@@ -1,4 +1,4 @@
-// Propagation of shardings.
+// Shardings that propagate from one tensor to others, and conflicts between them.
 
 #include "dialects/dist/Analysis/FactorPropagation.h"
 #include "Rules.h"
@@ -39,7 +39,7 @@ TEST(FactorPropagation, Sideways) {
 }
 
 /// In a conflict the axis rules' first dimension wins; the names of axes have no effect.
-TEST(FactorPropagation, ConflictsFollowTheMap) {
+TEST(FactorPropagation, ConflictsFollowAxisRules) {
   FactorGraph graph = getMatmul(0, 1, {"ffn", "seq"});
   propagateFactors(graph);
   EXPECT_THAT(graph.tensors[2].dimOfAxis, ElementsAre(1));

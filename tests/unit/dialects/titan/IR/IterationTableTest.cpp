@@ -1,3 +1,4 @@
+// The slot that each iteration of a repeat uses of a stacked tensor.
 #include "dialects/titan/IR/IterationTable.h"
 
 #include <gmock/gmock.h>
@@ -23,8 +24,8 @@ TEST(IterationTable, SlotsOfSomeVariants) {
   EXPECT_THAT(table.getIterations({}), IsEmpty());
 }
 
-// If all iterations are alike, the table contains only their number.
-TEST(IterationTable, AlikeIterations) {
+// If all iterations are equal, the table contains only their number.
+TEST(IterationTable, EqualIterations) {
   IterationTable table(int64_t{1} << 40);
   EXPECT_EQ(table.getNumIterations(), int64_t{1} << 40);
   EXPECT_EQ(table.getVariant(12345), 0);

@@ -1,3 +1,4 @@
+// Names of the slots of stacked tensors.
 #include "dialects/titan/IR/Stacked.h"
 #include "dialects/titan/IR/Titan.h"
 
