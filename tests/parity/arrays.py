@@ -7,6 +7,7 @@ images in bytes with their classes (a folder of .npy files), columns with a numb
 a contrastive loss tells apart (a safetensors file).
 """
 
+import subprocess
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,7 +20,7 @@ from compare import compare
 from reference import write_run
 from run import OUT as PARITY
 from sample_order import permutation
-from titan import Launch, Report, build, read_arguments, lock_product
+from titan import Launch, Report, build, environment_of, lock_product, read_arguments
 from training import Recipe, train
 
 OUT = PARITY.parent / "arrays"
@@ -176,13 +177,30 @@ def against_one(name: str):
     return result.passed(), result.table()
 
 
+def wrong_label():
+    """A class that the model lacks is found before the first step; a negative one has no loss."""
+    one("images")
+    lines, data = [], draw("images")
+    for label, expected in ((5, "the array 'label' has 5 in sample 20, and the program uses it as an index of at most 4"),
+                            (-100, None)):
+        data["label"][20] = label
+        words = [OUT / "images-run", "--data", write(f"images{label}", data), "--out", OUT / f"images{label}-out",
+                 "--steps", "6"]
+        done = subprocess.run(words, capture_output=True, text=True, env=environment_of({}), check=False, timeout=60)
+        good = done.returncode == 0 if expected is None else done.returncode == 1 and expected in done.stderr
+        if not good:
+            lines.append(f"    {label}: {done.returncode} {done.stderr.strip()}")
+    return not lines, "\n".join(lines)
+
+
 def main() -> None:
     arguments = read_arguments(__doc__, OUT)
     torch.set_num_threads(1)
     report = Report()
     report.cases([(f"{name} {against}", partial(run, name)) for name in CASES
                   for against, run in (("against PyTorch", against_torch),
-                                       ("on two processes against one", against_one))],
+                                       ("on two processes against one", against_one))]
+                 + [("a label that is no class", wrong_label)],
                  arguments.names)
     report.end()
 

@@ -88,6 +88,29 @@ ArraySamples::ArraySamples(const std::string &path, const std::vector<InputSpec>
         std::accumulate(input.shape.begin(), input.shape.end(), int64_t(1), std::multiplies<>());
     columns.push_back({input.type, *stored, content->bytes.data(), perSample, file});
   }
+  for (size_t i = 0; i < inputs.size(); ++i)
+    checkIndices(inputs[i], columns[i], path);
+}
+
+void ArraySamples::checkIndices(const InputSpec &input, const Column &column,
+                                const std::string &path) const {
+  const auto [least, greatest] = input.indexRange;
+  if (least == INT64_MIN && greatest == INT64_MAX)
+    return;
+  std::vector<int64_t> buffer(1 << 16);
+  const int64_t end = std::min(count * column.perSample, checkedIndices);
+  for (int64_t at = 0; at < end; at += static_cast<int64_t>(buffer.size())) {
+    const int64_t size = std::min<int64_t>(static_cast<int64_t>(buffer.size()), end - at);
+    read(at, column, size, buffer.data());
+    const auto bad = std::find_if(buffer.begin(), buffer.begin() + size,
+                                  [&](int64_t index) { return index < least || index > greatest; });
+    if (bad != buffer.begin() + size)
+      throw UserError(fmt::format(
+          "'{}': the array '{}' has {} in sample {}, and the program uses it as an index {}", path,
+          input.name, *bad, (at + (bad - buffer.begin())) / column.perSample,
+          least == INT64_MIN ? fmt::format("of at most {}", greatest)
+                             : fmt::format("from {} to {}", least, greatest)));
+  }
 }
 
 /// The error in the shape of the array of `input`; empty if the shape is right. The array of
@@ -111,7 +134,10 @@ ArraySamples::~ArraySamples() = default;
 void ArraySamples::read(int64_t sample, size_t input, int64_t first, int64_t count,
                         void *out) const {
   const Column &column = columns[input];
-  const int64_t element = sample * column.perSample + first;
+  read(sample * column.perSample + first, column, count, out);
+}
+
+void ArraySamples::read(int64_t element, const Column &column, int64_t count, void *out) {
   column.file->requireUntruncated();
   convertStored(column.stored, column.data + element * column.stored.bytes, count, column.type,
                 out);

@@ -15,7 +15,8 @@ namespace titan::rt {
 class ArraySamples final : public SampleSet {
 public:
   /// Errors unless each input has an array of one element or more, all of the same number, whose
-  /// shape is that of the input, and whose numbers have its type.
+  /// shape is that of the input, and whose numbers have its type and are in its index range:
+  /// the first `checkedIndices` of an array. The program checks the others in its steps.
   ArraySamples(const std::string &path, const std::vector<InputSpec> &inputs);
   ~ArraySamples() override;
 
@@ -34,6 +35,9 @@ private:
   class Files;
   std::string findFault(const std::vector<int64_t> &shape, const InputSpec &input,
                         const std::string &firstInput) const;
+
+  void checkIndices(const InputSpec &input, const Column &column, const std::string &path) const;
+  static void read(int64_t element, const Column &column, int64_t count, void *out);
 
   std::unique_ptr<Files> files;
   int64_t count = 0;

@@ -69,14 +69,10 @@ private:
   int64_t bound;
 };
 
-/// The number of tokens that are checked before a run starts: about a second of reading. That
-/// reveals a wrong vocabulary. A single bad token after them is found when it is read.
-constexpr int64_t scannedTokens = int64_t(1) << 30;
-
 /// Reads the first tokens, which checks them.
 void scanTokens(const TokenStream &stream) {
   std::vector<int64_t> buffer(1 << 16);
-  const int64_t end = std::min(stream.size(), scannedTokens);
+  const int64_t end = std::min(stream.size(), checkedIndices);
   for (int64_t start = 0; start < end; start += static_cast<int64_t>(buffer.size()))
     stream.read(start, std::min<int64_t>(buffer.size(), end - start), buffer.data());
 }
@@ -222,6 +218,13 @@ std::string inputRemedy(const Program &program, std::initializer_list<const char
         return fmt::format("rebuild the program with `titanc build FILE.titan --set {}`",
                            input.setting);
   return "declare it with the dimensions of `tokens`, and use it in the loss";
+}
+
+bool mixesDocuments(const Program &program, const std::vector<InputSpec> &inputs,
+                    const DataSettings &data) {
+  return data.packsDocuments && !reads(inputs, Feed::Documents) &&
+         std::any_of(program.absentInputs.begin(), program.absentInputs.end(),
+                     [](const AbsentInput &input) { return input.name == "documents"; });
 }
 
 std::vector<std::string> unreadWeights(const std::vector<InputSpec> &inputs,

@@ -44,6 +44,11 @@ std::vector<EvaluationSet> openEvaluationSets(const Program &program, const Data
 /// the setting that adds the first possible one of them, or by a declaration in the model.
 std::string inputRemedy(const Program &program, std::initializer_list<const char *> names);
 
+/// Whether samples contain several documents that the model does not tell apart, although a setting
+/// would add the input `documents`.
+bool mixesDocuments(const Program &program, const std::vector<InputSpec> &inputs,
+                    const DataSettings &data);
+
 /// The files PREFIX.weights.bin of the data to train on, if the program has no input that reads
 /// them.
 std::vector<std::string> unreadWeights(const std::vector<InputSpec> &inputs,

@@ -103,6 +103,10 @@ private:
       report.warn("the model has no input `weights`, so all labels count, including those that "
                   "'{}' excludes; {}",
                   file, inputRemedy(executor.program(), {"weights"}));
+    if (mixesDocuments(executor.program(), trainStep.inputs(), from))
+      report.warn("documents are packed into samples, but the model has no input `documents`, so "
+                  "positions attend to earlier documents of their sample; {}",
+                  inputRemedy(executor.program(), {"documents"}));
     if (canEvaluate(executor) && settings.integer("eval.every", 0) > 0)
       evaluation.emplace(executor, settings);
   }

@@ -68,6 +68,27 @@ std::vector<T> read(const ArraySamples &samples, int64_t sample, size_t input, i
   return out;
 }
 
+// An index out of range is found before a run starts, in the first samples and in the last one.
+TEST_F(ArraySamplesTest, ChecksIndices) {
+  std::vector<int32_t> labels(1 << 17, 9);
+  auto catchFor = [&](std::pair<int64_t, int64_t> range) {
+    write<int32_t>("label", "<i4", std::to_string(labels.size() / 2) + ", 2", labels);
+    return catchError({{"label", DType::I64, {2}, range}});
+  };
+  EXPECT_EQ(catchFor({0, 9}), "no error");
+  labels.back() = 10;
+  EXPECT_EQ(catchFor({0, 9}), "'" + folder.string() +
+                                  "': the array 'label' has 10 in sample 65535, and the program "
+                                  "uses it as an index from 0 to 9");
+  labels.back() = -100;
+  EXPECT_EQ(catchFor({INT64_MIN, 9}), "no error");
+  labels[3] = 12;
+  EXPECT_EQ(catchFor({INT64_MIN, 9}),
+            "'" + folder.string() +
+                "': the array 'label' has 12 in sample 1, and the program uses it as an index of "
+                "at most 9");
+}
+
 TEST_F(ArraySamplesTest, ReadsSamplesInTheTypesOfTheInputs) {
   write<uint8_t>("image", "|u1", "2, 2, 2", {0, 1, 2, 3, 4, 5, 6, 255});
   write<int32_t>("label", "<i4", "2,", {7, -1});

@@ -80,4 +80,24 @@ func.func @counted(%table: !table, %x: !titan.tensor<f32[embed = 2]>) -> !titan.
   }
   return %z : !titan.tensor<f32[embed = 2]>
 }
+// Indices that an input contains, and indices of which negative ones are replaced. Each use restricts the range.
+// CHECK-LABEL: func.func @arrays
+// CHECK-SAME: {titan.index_range = array<i64: 0, 7>, titan.input = "label"}
+// CHECK-SAME: {titan.index_range = array<i64: -9223372036854775808, 5>, titan.input = "ignorable"}
+// CHECK-SAME: %{{[a-z0-9]+}}: !titan.tensor<i64[seq = 4]> {titan.input = "shifted"}
+func.func @arrays(%table: !table, %small: !titan.tensor<f32[few = 6, embed = 2]>, %label: !at {titan.input = "label"},
+                  %ignorable: !at {titan.input = "ignorable"}, %shifted: !at {titan.input = "shifted"})
+    -> (!row, !row, !row, !row) {
+  %zero = titan.constant 0 : !number
+  %fixed = titan.stop_gradient %label : !at -> !at
+  %a = titan.gather %table along "rows" at %fixed : (!table, !at) -> !row
+  %negative = titan.compare lt, %ignorable, %zero : (!at, !number) -> !titan.tensor<i1[seq = 4]>
+  %index = titan.select %negative, %zero, %ignorable : (!titan.tensor<i1[seq = 4]>, !number, !at) -> !at
+  %b = titan.gather %table along "rows" at %index : (!table, !at) -> !row
+  %c = titan.gather %small along "few" at %index : (!titan.tensor<f32[few = 6, embed = 2]>, !at) -> !row
+  // What the program computes with may be any number.
+  %next = titan.minimum %shifted, %label : (!at, !at) -> !at
+  %d = titan.gather %table along "rows" at %next : (!table, !at) -> !row
+  return %a, %b, %c, %d : !row, !row, !row, !row
+}
 }
