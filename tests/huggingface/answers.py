@@ -47,7 +47,8 @@ from training import Recipe, train  # noqa: E402
 OUT = BUILD / "tests" / "answers"
 BATCH, SEQ, STEPS, SEED = 4, 48, 3, 7
 weighted.SEQ, weighted.BATCH, weighted.STEPS, weighted.SEED = SEQ, BATCH, STEPS, SEED
-NAMES = ["llama", "gemma2", "mixtral", "gpt2", "mistral", "qwen3-moe", "gpt-oss", "deepseek-v2"]
+NAMES = ["llama", "gemma2", "mixtral", "gpt2", "mistral", "qwen3-moe", "gpt-oss", "deepseek-v2", "olmo2", "phi3",
+         "qwen2", "qwen3", "deepseek-v3"]
 TEMPLATE = ("{% for message in messages %}{{ message['role'][0] }}: {{ message['content'] }}\n{% endfor %}"
             "{% if add_generation_prompt %}a: {% endif %}")
 PROMPT, TOKENS = "u: What is\na:", 20
@@ -187,10 +188,10 @@ def exported(name: str):
     return good, f"    tensors equal: {same}\n    {configs[0]}\n    {configs[1]}"
 
 
-def message(words: list[str], *options):
+def message(words: list[str], *options, kind="plain"):
     """Whether a program without the settings prints all `words`, which name the missing setting."""
     _, folder = make("llama")
-    command = [executable("llama", "plain"), "--data", chats(), "--init-from", folder, "--steps", 1, "--out", OUT / "message",
+    command = [executable("llama", kind), "--data", chats(), "--init-from", folder, "--steps", 1, "--out", OUT / "message",
                "--resume", "none", *options]
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, env=environment_of({}))
     missing = [word for word in words if word not in done.stdout + done.stderr]
@@ -208,6 +209,9 @@ def main() -> None:
                                ("greedy text", text), ("export", exported))]
     cases += [("message about packing", partial(message, ["no input `weights`", "--set model.packed=true"],
                                                 "--set", "data.packing=documents")),
+              ("message about mixed documents",
+               partial(message, ["attend to earlier documents", "--set model.packed=true"],
+                       "--set", "data.packing=documents", kind="answers")),
               ("message about answers", partial(message, ["so all labels count", "--set model.answers=true"]))]
     report.cases(cases, arguments.names)
     report.end()

@@ -54,6 +54,15 @@ FAMILIES = {
         hf.Gemma2Config(**SIZES, **HEADS, query_pre_attn_scalar=12, sliding_window=7), "models.gemma2",
         "Gemma2 { layers = 3, embed = 24, kv_heads = 2, group = 2, head = 8, ffn = 40, vocab = 256,"
         " query_size = 12, window = 7 }"),
+    "qwen2": Family(hf.Qwen2Config(**SIZES), "models.qwen2",
+                    "Qwen2 { layers = 3, embed = 24, kv_heads = 2, group = 2, head = 6, ffn = 40, vocab = 256,"
+                    " theta = 10000 }"),
+    "phi3": Family(hf.Phi3Config(**SIZES, sliding_window=7, pad_token_id=0), "models.phi3",
+                   "Phi3 { layers = 3, embed = 24, kv_heads = 2, group = 2, head = 6, ffn = 40, vocab = 256,"
+                   " window = 7 }"),
+    "olmo2": Family(hf.Olmo2Config(**SIZES), "models.olmo2",
+                    "Olmo2 { layers = 3, embed = 24, kv_heads = 2, group = 2, head = 6, ffn = 40, vocab = 256,"
+                    " theta = 10000, eps = 1e-5 }"),
     "qwen3": Family(hf.Qwen3Config(**SIZES, **HEADS), "models.qwen3",
                     "Qwen3 { layers = 3, embed = 24, kv_heads = 2, group = 2, head = 8, ffn = 40, vocab = 256,"
                     " theta = 10000 }"),
