@@ -251,6 +251,15 @@ static std::string getLists(ArrayRef<SmallVector<int64_t>> lists) {
   return "{" + text + "}";
 }
 
+/// `, .indexRange = ...` of an input whose numbers are indices; empty for other tensors.
+static std::string getIndexRange(DictionaryAttr attributes) {
+  auto range = attributes.getAs<DenseI64ArrayAttr>(attr::kIndexRange);
+  if (!range)
+    return "";
+  const std::string least = range[0] == INT64_MIN ? "INT64_MIN" : std::to_string(range[0]);
+  return ", .indexRange = {" + least + ", " + std::to_string(range[1]) + "}";
+}
+
 void ProgramTable::emitTensor(func::FuncOp function, DictionaryAttr attributes,
                               NamedTensorType type, AllocRefAttr ref) {
   static const std::pair<StringRef, StringRef> roles[] = {
@@ -289,6 +298,7 @@ void ProgramTable::emitTensor(func::FuncOp function, DictionaryAttr attributes,
     if (auto from = attributes.getAs<StringAttr>(attr::kInitFrom))
       rest += from == "partial" ? ", .initFrom = InitFrom::Partial"
                                 : ", .initFrom = InitFrom::Optional";
+    rest += getIndexRange(attributes);
     out.line(" " + rest + "},");
     if (role == "Parameter" && !attributes.get(attr::kBuffer)) {
       int64_t elements = 1;
@@ -325,7 +335,8 @@ void ProgramTable::emitInputs(func::FuncOp declaration) {
       auto type = cast<NamedTensorType>(declaration.getArgumentTypes()[whole]);
       out.line("{.role = Role::Input, .name = " + quote(name) + ", .info = " +
                getInfo(type, nullptr) + ", .allocation = " + std::to_string(ref.getIndex()) +
-               ", .function = " + quote(declaration.getName()) + "},");
+               ", .function = " + quote(declaration.getName()) +
+               getIndexRange(declaration.getArgAttrDict(whole)) + "},");
     }
 }
 
@@ -482,6 +493,8 @@ void ProgramTable::emit(const HostFunctions &hostFunctions, StringRef degreeOne,
     for (NamedAttribute input : absent)
       out.line("p.absentInputs.push_back({" + quote(input.getName()) + ", " +
                quote(cast<StringAttr>(input.getValue()).getValue()) + "});");
+  if (module->hasAttr(attr::kSumsOverSamples))
+    out.line("p.sumsOverSamples = true;");
   if (auto logits = module.lookupSymbol<func::FuncOp>("logits"))
     if (auto reason = logits->getAttrOfType<StringAttr>(attr::kUncached))
       out.line("p.uncached = " + quote(reason) + ";");

@@ -2,8 +2,9 @@
 
     evaluation.py [-v] [NAME...]
 
-Batches of a set differ in the number of labels that count, so that a mean of the batches' means would be wrong. Each
-program evaluates the weights after two steps on two sets, on one process, on two, and on the stages of a pipeline.
+Batches of a set differ in the number of labels that count, so that a mean of the batches' means would be wrong. One set
+fills its last batch, one does not, and one is smaller than a batch. Each program evaluates the weights after two steps on
+the three sets, on one process, on two, and on the stages of a pipeline.
 Training steps that also compute metrics must have the same losses.
 """
 
@@ -21,7 +22,7 @@ from weighted import BATCH, PROGRAM, VOCAB, WEIGHTED, draw_documents, logits, wi
 
 OUT = PARITY.parent / "evaluation"
 LIMIT = 1e-12
-SETS = {"few": (8, 30), "many": (9, 50)}  # seed and number of documents
+SETS = {"few": (8, 30), "many": (9, 50), "tiny": (11, 3)}  # seed and number of documents: 27, 48 and 3 samples
 
 METRICS = """  metric accuracy = weighted_mean(hits(logits, labels, over vocab), weights, over batch, seq)
   metric best3    = mean(hits(logits, labels, over vocab, k = 3), over batch, seq)
@@ -33,7 +34,7 @@ parallel two"""
 def program(name: str) -> Path:
     text = PROGRAM.replace("import std.loss", "import std.loss, std.metric").replace("}\nparallel two", METRICS, 1)
     text = text.replace("LOSS", WEIGHTED).replace("data = DATA", 'data = indexed("train") { batch = 4, seq = 16 }\n'
-                                                  '  eval { data = indexed("few=few many=many"), every = 2 }')
+                                                  '  eval { data = indexed("few=few many=many tiny=tiny"), every = 2 }')
     path = OUT / f"{name}.titan"
     path.write_text(text)
     return path
@@ -62,10 +63,10 @@ def trained() -> Path:
 
 
 def expected(name: str, batches: int) -> dict[str, float]:
-    """The numbers of all full batches of a set together."""
+    """The numbers of a set, or of its first samples that fill so many batches."""
     p = {key: tensor.double() for key, tensor in load_file(trained() / "model.safetensors").items()}
     samples = windows(draw_documents(*SETS[name]))
-    samples = samples[:min(len(samples) // BATCH, batches or len(samples)) * BATCH]
+    samples = samples[:batches * BATCH or len(samples)]
     stack = {key: torch.tensor([list(map(int, sample[key])) for sample in samples]) for key in samples[0]}
     scores = logits(p, stack["tokens"], stack["documents"], stack["positions"])
     losses = torch.nn.functional.cross_entropy(scores.flatten(0, 1), stack["labels"].flatten(), reduction="none")
@@ -74,7 +75,8 @@ def expected(name: str, batches: int) -> dict[str, float]:
     loss = (losses * counts).sum() / counts.sum()
     return {"loss": loss.item(), "perplexity": loss.exp().item(),
             "accuracy": (((greater < 1) * counts).sum() / counts.sum()).item(),
-            "best3": (greater < 3).double().mean().item(), "spread": (losses ** 2).mean().sqrt().item()}
+            "best3": (greater < 3).double().mean().item(), "spread": (losses ** 2).mean().sqrt().item(),
+            "samples": len(samples)}
 
 
 def flat(found: dict) -> dict[str, float]:
@@ -101,7 +103,8 @@ def case(train: str, processes: int, batches: int):
 def in_a_run():
     """The evaluation of a run reports the numbers of `eval` in the row of the last step."""
     last = json.loads((trained() / "metrics.jsonl").read_text().splitlines()[-1])
-    lines = differences({name: flat(found) for name, found in last["eval_sets"].items()})
+    lines = [line for line in differences({name: flat(found) for name, found in last["eval_sets"].items()})
+             if ", samples:" not in line]  # only the command reports them
     return not lines and "metrics" not in last, "\n".join(lines)
 
 

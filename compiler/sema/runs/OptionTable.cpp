@@ -125,7 +125,7 @@ std::vector<OptionSpec> evaluationOptions() {
                             "steps between evaluations; 0: only the command `eval` evaluates")),
       effectiveWith("eval.data.path=\"FILE\"",
                     integer("eval.batches", Value::ofInt(0), Fixed::Launch, 0,
-                            "batches of an evaluation; 0: all full batches")),
+                            "most batches of an evaluation; 0: the whole set")),
   };
 }
 

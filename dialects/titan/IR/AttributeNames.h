@@ -24,6 +24,8 @@ inline constexpr llvm::StringLiteral kDataDims = "titan.data_dims";
 /// Inputs that settings would add, by name: `{weights = "model.answers=true"}`.
 inline constexpr llvm::StringLiteral kAbsentInputs = "titan.absent_inputs";
 inline constexpr llvm::StringLiteral kWeights = "titan.weights";
+/// Unit: each output of @eval is a constant plus a sum over samples.
+inline constexpr llvm::StringLiteral kSumsOverSamples = "titan.sums_over_samples";
 inline constexpr llvm::StringLiteral kFlopsPerToken = "titan.flops_per_token";
 inline constexpr llvm::StringLiteral kModelFlopsPerToken = "titan.model_flops_per_token";
 
@@ -67,6 +69,8 @@ inline constexpr llvm::StringLiteral kBatchValues = "titan.batch_values";
 inline constexpr llvm::StringLiteral kInput = "titan.input";
 /// On an integer input that is read from arrays: the interpreter draws its values from [0, N).
 inline constexpr llvm::StringLiteral kDrawnBelow = "titan.drawn_below";
+/// On an integer input: the least and the greatest number that the program can use as an index.
+inline constexpr llvm::StringLiteral kIndexRange = "titan.index_range";
 inline constexpr llvm::StringLiteral kParam = "titan.param";
 inline constexpr llvm::StringLiteral kInit = "titan.init";
 inline constexpr llvm::StringLiteral kRateScale = "titan.lr_scale";

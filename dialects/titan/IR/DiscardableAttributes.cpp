@@ -35,6 +35,11 @@ template <typename AttrT> bool isDictionaryOf(Attribute value) {
          });
 }
 
+bool isPair(Attribute value) {
+  auto numbers = dyn_cast<DenseI64ArrayAttr>(value);
+  return numbers && numbers.size() == 2;
+}
+
 bool isGradKind(Attribute value) {
   auto word = dyn_cast<StringAttr>(value);
   return word && (word == "wgrad" || word == "dgrad");
@@ -45,6 +50,7 @@ constexpr Kind kStringKind{"a string", isOf<StringAttr>};
 constexpr Kind kIntegerKind{"an integer", isOf<IntegerAttr>};
 constexpr Kind kFloatKind{"a floating-point number", isOf<FloatAttr>};
 constexpr Kind kSymbolKind{"a symbol", isOf<FlatSymbolRefAttr>};
+constexpr Kind kPairKind{"an array<i64: ...> of two numbers", isPair};
 constexpr Kind kIntegersKind{"an array<i64: ...>", isOf<DenseI64ArrayAttr>};
 constexpr Kind kInitKind{"a #titan.init", isOf<InitAttr>};
 constexpr Kind kDictionaryKind{"a dictionary", isOf<DictionaryAttr>};
@@ -88,6 +94,7 @@ constexpr Rule kRules[] = {
     {attr::kDataDims, OnModule, kDataDimsKind},
     {attr::kAbsentInputs, OnModule, kDictionaryKind},
     {attr::kWeights, OnModule, kWeightsKind},
+    {attr::kSumsOverSamples, OnModule, kUnitKind},
     {attr::kFlopsPerToken, OnModule, kFloatKind},
     {attr::kModelFlopsPerToken, OnModule, kFloatKind},
     {attr::kPersistent, OnModule, kArrayKind},
@@ -110,6 +117,7 @@ constexpr Rule kRules[] = {
 
     {attr::kInput, OnArgument, kStringKind},
     {attr::kDrawnBelow, OnArgument, kIntegerKind},
+    {attr::kIndexRange, OnArgument, kPairKind},
     {attr::kParam, OnArgument, kStringKind},
     {attr::kInit, OnArgument, kInitKind},
     {attr::kRateScale, OnArgument, kFloatKind},

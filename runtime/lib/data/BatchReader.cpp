@@ -25,7 +25,7 @@ InputSpec getInputSpec(const Program &program, const Tensor &tensor) {
                               [&](const Dim &dim) { return dim.name == program.dims.samples; });
   if (samples == dims.end())
     throw Fault("the input '" + tensor.name + "' of the program has no samples");
-  InputSpec spec{tensor.name, tensor.info.dtype, {}};
+  InputSpec spec{tensor.name, tensor.info.dtype, {}, tensor.indexRange};
   for (auto dim = samples + 1; dim != dims.end(); ++dim)
     spec.shape.push_back(dim->size);
   return spec;
@@ -83,11 +83,11 @@ Batch BatchReader::makeBatch() const {
 }
 
 void BatchReader::read(const DataSource &data, int64_t firstSample,
-                       std::span<std::vector<std::byte>> batch) const {
+                       std::span<std::vector<std::byte>> batch, int64_t lastSample) const {
   for (size_t i = 0; i < targets.size(); ++i) {
     const Target &target = targets[i];
     for (const ShardRun &run : target.runs)
-      data.read(firstSample + run.global / target.perSample, target.input,
+      data.read(std::min(firstSample + run.global / target.perSample, lastSample), target.input,
                 run.global % target.perSample, run.count,
                 batch[i].data() + run.local * target.bytes);
   }

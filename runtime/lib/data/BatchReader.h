@@ -8,6 +8,7 @@
 #include "BackgroundReader.h"
 #include "DataSource.h"
 
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,9 +26,10 @@ public:
 
   /// Memory for a batch: one vector for each input that this rank has.
   Batch makeBatch() const;
-  /// Reads the global batch that starts at this sample.
-  void read(const DataSource &data, int64_t firstSample,
-            std::span<std::vector<std::byte>> batch) const;
+  /// Reads the global batch that starts at `firstSample`. Samples after `lastSample` are copies of
+  /// it.
+  void read(const DataSource &data, int64_t firstSample, std::span<std::vector<std::byte>> batch,
+            int64_t lastSample = std::numeric_limits<int64_t>::max()) const;
   /// Copies a batch into the inputs.
   void load(std::span<const std::vector<std::byte>> batch);
   /// The number of inputs that this rank has.

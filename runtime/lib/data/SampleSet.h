@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace titan::rt {
@@ -19,7 +20,12 @@ struct InputSpec {
   std::string name;
   DType type;
   std::vector<int64_t> shape;
+  std::pair<int64_t, int64_t> indexRange = {INT64_MIN, INT64_MAX}; ///< Tensor::indexRange
 };
+
+/// The tokens, or indices of an array, that are checked before a run starts: about a second of
+/// reading. They reveal a wrong vocabulary; a single bad one after them is found when it is read.
+constexpr int64_t checkedIndices = int64_t(1) << 30;
 
 class SampleSet {
 public:

@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char *function = "eval";
 
-/// Opens the sets on all ranks, and checks that each holds a batch.
+/// Opens the sets on all ranks, and checks that each holds enough samples for an evaluation.
 std::vector<EvaluationSet> openSets(Executor &executor, const Settings &settings) {
   std::vector<EvaluationSet> sets;
   executor.world().runCollectively([&] {
@@ -28,11 +28,11 @@ std::vector<EvaluationSet> openSets(Executor &executor, const Settings &settings
     const Program &program = executor.program();
     sets = openEvaluationSets(program, from);
     for (const EvaluationSet &set : sets)
-      if (set.data.samples() < program.samples)
+      if (!program.sumsOverSamples && set.data.samples() < program.samples)
         throw UserError(
-            fmt::format("'{}' holds {} samples, and an evaluation reads full batches of "
-                        "{}: take a longer set, or rebuild with `titanc build "
-                        "FILE.titan --set data.batch={}` or less",
+            fmt::format("'{}' holds {} samples, and an evaluation of this model reads full batches "
+                        "of {}, since a loss or metric is no sum over samples: take a longer set, "
+                        "or rebuild with `titanc build FILE.titan --set data.batch={}` or less",
                         set.path, set.data.samples(), program.samples,
                         std::max<int64_t>(set.data.samples(), 1)));
   });
@@ -53,10 +53,18 @@ Evaluation::Evaluation(Executor &executor, const Settings &settings)
   executor.prepare(function); // in a training run, before its first step
 }
 
-/// Full batches that are evaluated.
-int64_t Evaluation::countBatches(const EvaluationSet &set) const {
-  const int64_t all = set.data.samples() / executor.program().samples;
-  return mostBatches == 0 ? all : std::min(all, mostBatches);
+std::vector<Evaluation::WeightedBatch> Evaluation::chooseBatches(const EvaluationSet &set) const {
+  const int64_t size = executor.program().samples, samples = set.data.samples();
+  const int64_t full = samples / size, rest = samples % size;
+  std::vector<WeightedBatch> batches;
+  for (int64_t i = 0; i < (mostBatches == 0 ? full : std::min(full, mostBatches)); ++i)
+    batches.push_back({i * size, size});
+  const bool isPartial = rest > 0 && (mostBatches == 0 || mostBatches > full);
+  if (isPartial && executor.program().sumsOverSamples) {
+    batches.push_back({full * size, size});
+    batches.push_back({samples - 1, rest - size});
+  }
+  return batches;
 }
 
 std::optional<EvaluationResult> Evaluation::run(const EvaluationSet &set,
@@ -64,20 +72,24 @@ std::optional<EvaluationResult> Evaluation::run(const EvaluationSet &set,
   const auto begin = std::chrono::steady_clock::now();
   const Program &program = executor.program();
   EvaluationOutputs outputs(program);
-  const int64_t batches = countBatches(set);
-  for (int64_t batch = 0; batch < batches; ++batch) {
-    reader.read(set.data, batch * program.samples, memory);
+  const int64_t last = set.data.samples() - 1;
+  const std::vector<WeightedBatch> batches = chooseBatches(set);
+  int64_t samples = 0;
+  for (const WeightedBatch &batch : batches) {
+    reader.read(set.data, batch.firstSample, memory, last);
     reader.load(memory);
     executor.run(function);
-    outputs.add(executor.readOutputs("", function));
-    const bool isLast = batch + 1 == batches && &set == &sets.back();
+    outputs.add(executor.readOutputs("", function),
+                static_cast<double>(batch.samples) / static_cast<double>(program.samples));
+    samples += batch.samples;
+    const bool isLast = &batch == &batches.back() && &set == &sets.back();
     if (!isLast && isStopped())
       return std::nullopt;
   }
   EvaluationResult result{.numbers = outputs.numbers(),
-                          .samples = batches * program.samples,
-                          .unread = set.data.samples() - batches * program.samples,
-                          .tokens = batches * program.samples * program.positions};
+                          .samples = samples,
+                          .unread = set.data.samples() - samples,
+                          .tokens = samples * program.positions};
   result.numbers.set = set.name;
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return result;

@@ -1,7 +1,11 @@
 // Losses and metrics on held-out data. A set is read in file order, in batches of the training
-// size, without a last partial batch. All numbers are those of the batches together: sums are
-// averaged over batches, and quotients of sums are computed at the end (EvaluationOutputs.h). So
-// they depend only on weights and data, on any mesh up to the order of sums.
+// size. All numbers are those of the batches together: sums are averaged over batches, and
+// quotients of sums are computed at the end (EvaluationOutputs.h). So they depend only on weights
+// and data, on any mesh up to the order of sums.
+//
+// A last batch of fewer samples is filled with copies of the last sample. A further batch of such
+// copies alone, with a negative weight, takes them away again. If an output is no sum over samples
+// (Program::sumsOverSamples), such samples are not evaluated.
 #pragma once
 
 #include "data/BatchReader.h"
@@ -21,7 +25,7 @@ namespace titan::rt {
 struct EvaluationResult {
   EvaluationNumbers numbers;
   int64_t samples = 0; ///< evaluated ones
-  int64_t unread = 0;  ///< further samples of the set, too few for a batch or beyond eval.batches
+  int64_t unread = 0;  ///< further samples of the set: beyond eval.batches, or too few for a batch
   int64_t tokens = 0;
   double seconds = 0;
 };
@@ -38,7 +42,11 @@ public:
   std::optional<std::vector<EvaluationResult>> run(const std::function<bool()> &isStopped);
 
 private:
-  int64_t countBatches(const EvaluationSet &set) const;
+  struct WeightedBatch {
+    int64_t firstSample;
+    int64_t samples; ///< that the batch adds to those of the evaluation; negative: takes away
+  };
+  std::vector<WeightedBatch> chooseBatches(const EvaluationSet &set) const;
   std::optional<EvaluationResult> run(const EvaluationSet &set,
                                       const std::function<bool()> &isStopped);
 

@@ -41,19 +41,19 @@ EvaluationNumbers sorted(const NamedNumbers &outputs, bool hasVocabulary) {
 
 } // namespace
 
-void EvaluationOutputs::add(const NamedNumbers &outputs) {
-  ++batches;
-  if (sums.empty())
-    sums = outputs;
-  else
-    for (size_t i = 0; i < outputs.size(); ++i)
-      sums[i].second += outputs[i].second;
+void EvaluationOutputs::add(const NamedNumbers &outputs, double weight) {
+  weights += weight;
+  sums.resize(outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    sums[i].first = outputs[i].first;
+    sums[i].second += weight * outputs[i].second;
+  }
 }
 
 EvaluationNumbers EvaluationOutputs::numbers() const {
   NamedNumbers outputs = sums;
   for (auto &[name, value] : outputs)
-    value /= static_cast<double>(batches);
+    value /= weights;
   for (const EvaluatedOutput &output : program.evaluated) {
     std::vector<double> arguments;
     for (const std::string &source : output.sources)

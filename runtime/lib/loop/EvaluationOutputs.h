@@ -14,15 +14,16 @@ class EvaluationOutputs {
 public:
   explicit EvaluationOutputs(const Program &program) : program(program) {}
 
-  /// Adds the outputs of a batch, in the same order for all batches.
-  void add(const NamedNumbers &outputs);
-  /// The values over all batches so far; at least one batch has been added.
+  /// Adds the outputs of a batch, in the same order for all batches. A batch of weight `w` counts
+  /// as much as `w` batches; a negative weight takes samples away.
+  void add(const NamedNumbers &outputs, double weight = 1);
+  /// The values over all batches so far, whose weights have a positive sum.
   EvaluationNumbers numbers() const;
 
 private:
   const Program &program;
   NamedNumbers sums;
-  int64_t batches = 0;
+  double weights = 0; ///< of all batches
 };
 
 } // namespace titan::rt

@@ -98,7 +98,7 @@ class ProgramTest(ProgramCase):
             self.assertIn(words, self.run_exe("eval", *arguments, status=1)[1])
         other.write_bytes(b"too short for a batch of four samples")
         short = self.run_exe("eval", "--data", other, "--init-from", plain, status=1)[1]
-        self.assertIn("holds 1 samples, and an evaluation reads full batches of 4", short)
+        self.assertIn("holds 1 samples, and an evaluation of this model reads full batches of 4", short)
         self.assertIn("--set data.batch=1", short)
 
     def test_evaluation_sets(self):

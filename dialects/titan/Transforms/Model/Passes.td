@@ -51,7 +51,8 @@ def TitanCheckIndices : Pass<"titan-check-indices", "::mlir::func::FuncOp"> {
   let description = [{
     Inserts a `titan.check_index` before every `gather` and `scatter` whose indices may exceed the
     dimension. The bounds of indices follow from dimension sizes, iteration counts, and the token bound
-    that the runtime enforces (`titan.sizes`).
+    that the runtime enforces (`titan.sizes`). An input that contains the indices themselves, or replaces negative
+    ones by a constant, gets `titan.index_range`: the runtime checks such arrays before the first step.
 
     Input, with `titan.sizes = {vocab = 256 : i64}`:
     ```mlir
@@ -145,6 +146,29 @@ def TitanSplitEvaluation : Pass<"titan-split-evaluation", "::mlir::ModuleOp"> {
     ```
 
     The pass works on the module, because it adds symbols.
+  }];
+  let dependentDialects = ["::titan::ir::TitanDialect"];
+}
+
+def TitanFindSampleSums : Pass<"titan-find-sample-sums", "::mlir::ModuleOp"> {
+  let summary = "Marks modules whose evaluations can count some samples of a batch alone";
+  let description = [{
+    Sets `titan.sums_over_samples` on the module if each output of @eval is a constant plus one term per sample,
+    and the term depends on that sample alone. The runtime then evaluates sets that do not fill their last batch: it
+    repeats a sample, and subtracts what the copies add. The sharding rules follow the samples; the attribute
+    `titan.data_dims` names their dimension. A maximum over samples, a product of two sums, random numbers and
+    operations that relate samples, such as the similarities of a contrastive loss, are no sums.
+
+    Input:
+    ```mlir
+    func.func @eval(%x: !titan.tensor<f32[batch = 4]> {titan.input = "x"}) -> (!titan.tensor<f32[]> {titan.output = "loss"}) {
+      %squares = titan.mul %x, %x : ...
+      %loss = titan.reduce sum %squares : ...
+      return %loss : !titan.tensor<f32[]>
+    }
+    ```
+
+    Output: the module has `titan.sums_over_samples`.
   }];
   let dependentDialects = ["::titan::ir::TitanDialect"];
 }

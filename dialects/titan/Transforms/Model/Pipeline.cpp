@@ -24,6 +24,7 @@ void titan::ir::buildModelPhase(OpPassManager &manager, const RunSettings &setti
   decode.slots = settings.getInteger("generate.batch", decode.slots);
   manager.addPass(createTitanAddDecode(decode));
   manager.addPass(createTitanSplitEvaluation());
+  manager.addPass(createTitanFindSampleSums()); // of the sums that the split separates
   // Before the later phases add the backward pass and recomputation.
   manager.addPass(createTitanCountModelFlops());
   manager.addPass(createTitanVerifyModelPhase());

@@ -119,6 +119,8 @@ struct Tensor {
   std::vector<double> scale = {0}; // one, or one per layer
   double cut = 0;                  // truncation in standard deviations; 0: none
   InitFrom initFrom = InitFrom::Required;
+  /// Of an input: the numbers that the function can use as indices, {least, greatest}.
+  std::pair<int64_t, int64_t> indexRange = {INT64_MIN, INT64_MAX};
 };
 
 class Collectives;
@@ -252,8 +254,10 @@ struct Program {
   Schedule schedule;
   std::vector<GroupSchedule> groupSchedules;
   std::vector<EvaluatedOutput> evaluated; ///< all other outputs of "eval" are averaged
-  DType dtype = DType::F32;               // of parameters
-  DataDims dims;                          // of inputs and of logits
+  /// Each output of "eval" is a constant plus one term per sample of the batch.
+  bool sumsOverSamples = false;
+  DType dtype = DType::F32; // of parameters
+  DataDims dims;            // of inputs and of logits
   std::vector<AbsentInput> absentInputs;
   /// Global sizes of a training step's data.
   int64_t samples = 0, positions = 0, vocab = 0;

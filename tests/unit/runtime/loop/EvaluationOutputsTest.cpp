@@ -33,6 +33,18 @@ TEST(EvaluationOutputs, AveragesSumsBeforeItDivides) {
   EXPECT_DOUBLE_EQ(*numbers.perplexity, std::exp(2));
 }
 
+// A batch filled with copies of a sample, and a batch of such copies alone, give the mean over the
+// samples: of 1, 2, 3, 4 in a first batch and 9, 5 in a second one.
+TEST(EvaluationOutputs, TakesCopiesAway) {
+  Program program;
+  EvaluationOutputs outputs(program);
+  auto mean = [](double a, double b, double c, double d) { return (a + b + c + d) / 4 + 7; };
+  outputs.add({{"loss", mean(1, 2, 3, 4)}});
+  outputs.add({{"loss", mean(9, 5, 5, 5)}});
+  outputs.add({{"loss", mean(5, 5, 5, 5)}}, -0.5);
+  EXPECT_DOUBLE_EQ(outputs.numbers().loss, (1. + 2 + 3 + 4 + 9 + 5) / 6 + 7);
+}
+
 // A batch in which nothing counts has no weight.
 TEST(EvaluationOutputs, TakesBatchesWithoutCountingLabels) {
   Program program;
