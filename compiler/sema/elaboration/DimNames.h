@@ -21,8 +21,8 @@ public:
   /// Null after a report.
   std::optional<DimSet> dimSet(const syntax::DimList &list);
 
-  /// Creates a dimension once per source location: a later iteration or call at the same location
-  /// gets the same dimension, so that equal values have equal types.
+  /// Creates a dimension once per source line, origin, name and size: a later iteration or call at
+  /// the same line gets the same dimension, so that equal values have equal types.
   DimId derivedDim(DimId from, const std::string &name, int64_t size, Location at);
   /// The dimension for the name after `as`: an existing dimension of this name and size
   /// (`k[keys as seq]` is an inverse, two parameters may both have `embed as out`), else a new one.

@@ -11,7 +11,7 @@ Value Builtins::cumulativeSum(CallArgs &args) {
   const TensorType type = getTensorType(args[0]);
   if (type.dtype == DType::Bool) {
     report(Code::DTypeMismatch, args.getLoc(0), "`cumulative_sum` adds numbers, not booleans")
-        .help("convert them to numbers first: `where(x, 1.0, zeros)`");
+        .help("convert them to numbers first: `where(x, 1, 0)`");
     return {};
   }
   if (!type.dims.contains(args.along[0])) {

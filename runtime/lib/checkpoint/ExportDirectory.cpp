@@ -102,6 +102,13 @@ ExportDirectory::~ExportDirectory() {
   fs::remove_all(folderIn(path), ignored);
 }
 
+static void removeFile(const fs::path &file) {
+  std::error_code error;
+  fs::remove(file, error);
+  if (error)
+    throw Fault(fmt::format("cannot remove '{}': {}", file.string(), error.message()));
+}
+
 void ExportDirectory::publish() {
   const fs::path from = folderIn(path), to = path;
   std::vector<std::string> names = listNames(from);
@@ -120,7 +127,7 @@ void ExportDirectory::publish() {
   const std::set<std::string> written(names.begin(), names.end());
   for (const std::string &name : listNames(to))
     if (!written.count(name) && (name == indexName || (isWeights(name) && isOfExport(to / name))))
-      fs::remove(to / name);
+      removeFile(to / name);
   syncDirectory(to);
 }
 
