@@ -19,15 +19,15 @@ int64_t CollectiveEmitter::getSplitDim(NamedTensorType a, NamedTensorType b) {
   return y.isFlat() && x.getFlatAxes().size() > y.getFlatAxes().size() ? x.getFlatFrom() : -1;
 }
 
-Blocks CollectiveEmitter::getBlocks(NamedTensorType split, int64_t dim) {
-  Blocks blocks;
+TransferShape CollectiveEmitter::getTransferShape(NamedTensorType split, int64_t dim) {
+  TransferShape shape;
   for (auto [i, local] : llvm::enumerate(emitter.sizes().getDims(split))) {
-    SizeExpr &extent = static_cast<int64_t>(i) < dim   ? blocks.outer
-                       : static_cast<int64_t>(i) > dim ? blocks.inner
-                                                       : blocks.d;
+    SizeExpr &extent = static_cast<int64_t>(i) < dim   ? shape.outer
+                       : static_cast<int64_t>(i) > dim ? shape.inner
+                                                       : shape.sharded;
     extent = extent * local.size;
   }
-  return blocks;
+  return shape;
 }
 
 bool CollectiveEmitter::isHeadTail(NamedTensorType split) {
@@ -36,7 +36,7 @@ bool CollectiveEmitter::isHeadTail(NamedTensorType split) {
   });
 }
 
-std::string CollectiveEmitter::start() {
+std::string CollectiveEmitter::getCallHead() {
   std::string function = isa<dist::AllGatherOp>(op)       ? "allGather"
                          : isa<dist::ReduceScatterOp>(op) ? "reduceScatter"
                          : isa<dist::AllReduceOp>(op)     ? "allReduce"
@@ -62,24 +62,24 @@ std::string CollectiveEmitter::getReduction() {
 }
 
 std::string emission::getArguments(const CollectiveOperand &operand) {
-  const Blocks &blocks = operand.blocks;
-  if (!operand.shape.empty())
-    return operand.in + ", " + operand.out + ", " + operand.shape;
-  return operand.in + ", " + operand.out + ", " + blocks.outer.str() + ", " + blocks.d.str() +
-         ", " + blocks.inner.str() + (operand.isHeadTail ? ", ShardOrder::HeadTail" : "");
+  const TransferShape &shape = operand.transfer;
+  if (!operand.allToAllShape.empty())
+    return operand.in + ", " + operand.out + ", " + operand.allToAllShape;
+  return operand.in + ", " + operand.out + ", " + shape.outer.str() + ", " + shape.sharded.str() +
+         ", " + shape.inner.str() + (operand.isHeadTail ? ", ShardOrder::HeadTail" : "");
 }
 
 FailureOr<CollectiveOperand> CollectiveEmitter::gather() {
   int64_t dim = getSplitDim(from, to);
   CollectiveOperand operand{emitter.getPointer(input), emitter.getPointer(result), {}, ""};
   if (dim >= 0) {
-    operand.blocks = getBlocks(from, dim);
+    operand.transfer = getTransferShape(from, dim);
     operand.isHeadTail = isHeadTail(from);
     return operand;
   }
   SizeExpr rows, whole;
-  getRow(rows, whole, operand.blocks.d);
-  if (std::string padded = getPadded(); !padded.empty()) {
+  getRowSizes(rows, whole, operand.transfer.sharded);
+  if (std::string padded = getPaddedScratch(); !padded.empty()) {
     if (dist::getStartChannel(op))
       return op->emitError("cannot emit the start of a gather that has no scratch for its padding");
     operand.after = "tm::copy(ctx, " + operand.out + ", " + padded + ", " + whole.str() + ");";
@@ -92,14 +92,14 @@ FailureOr<CollectiveOperand> CollectiveEmitter::scatter() {
   int64_t dim = getSplitDim(to, from);
   CollectiveOperand operand{emitter.getPointer(input), emitter.getPointer(result), {}, ""};
   if (dim >= 0) {
-    operand.blocks = getBlocks(to, dim);
+    operand.transfer = getTransferShape(to, dim);
     operand.isHeadTail = isHeadTail(to);
     return operand;
   }
   SizeExpr rows, whole;
-  getRow(rows, whole, operand.blocks.d);
-  std::string padded = getPadded();
-  padRow(operand.in, padded, whole, operand.blocks.d);
+  getRowSizes(rows, whole, operand.transfer.sharded);
+  std::string padded = getPaddedScratch();
+  padRow(operand.in, padded, whole, operand.transfer.sharded);
   if (!padded.empty())
     operand.in = padded;
   return operand;
@@ -126,17 +126,18 @@ LogicalResult CollectiveEmitter::localSlice() {
   int64_t dim = getSplitDim(to, from);
   if (dim < 0)
     return sliceFlat();
-  Blocks blocks = getBlocks(to, dim);
+  TransferShape shape = getTransferShape(to, dim);
   SizeFactor degree = emitter.sizes().getDegree(axes);
-  std::string a = emitter.getPointer(input), b = emitter.getPointer(result);
-  SizeExpr block = blocks.d * blocks.inner;
+  std::string source = emitter.getPointer(input), target = emitter.getPointer(result);
+  SizeExpr block = shape.sharded * shape.inner;
   std::string shardIndex = "(" + emitter.sizes().getShardIndex(axes) + ")";
-  Loop outer{{"outer"}, blocks.outer, "i"};
-  bool many = !blocks.outer.isOne();
-  if (many)
+  Loop outer{{"outer"}, shape.outer, "i"};
+  bool hasLoop = !shape.outer.isOne();
+  if (hasLoop) {
     openLoops(out, outer);
-  std::string whole = many ? " + i * " + (block * SizeExpr(degree)).atom() : "";
-  std::string target = b + (many ? " + " + scale("i", block) : ""), source = a + whole;
+    source += " + i * " + (block * SizeExpr(degree)).atom();
+    target += " + " + scale("i", block);
+  }
   if (isHeadTail(to))
     out.line("tm::copyShard(ctx, " + target + ", " + source + ", getShard(" +
              (block * SizeExpr(degree)).str() + ", {{" + degree.name + ", " + shardIndex +
@@ -144,12 +145,13 @@ LogicalResult CollectiveEmitter::localSlice() {
   else
     out.line("tm::copy(ctx, " + target + ", " + source + " + " + scale(shardIndex, block) + ", " +
              block.str() + ");");
-  if (many)
+  if (hasLoop)
     closeLoops(out, outer);
   return success();
 }
 
-/// Converts [a, s, b, gLocal, c] to [a, s / ranks, b, g, c], or the same with g before s.
+/// Converts the local shape [a, s, b, g, c] to [a, s / ranks, b, g * ranks, c]: dimension s becomes
+/// sharded, and dimension g is gathered. Dimension g may also precede s.
 FailureOr<CollectiveOperand> CollectiveEmitter::allToAll() {
   int64_t gathered = getSplitDim(from, to), split = getSplitDim(to, from);
   if (isHeadTail(from) || isHeadTail(to))
@@ -181,7 +183,7 @@ FailureOr<CollectiveOperand> CollectiveEmitter::permute() {
 
 // Flat storage
 
-void CollectiveEmitter::getRow(SizeExpr &rows, SizeExpr &whole, SizeExpr &shard) {
+void CollectiveEmitter::getRowSizes(SizeExpr &rows, SizeExpr &whole, SizeExpr &shard) {
   NamedTensorType flat = getFlat();
   auto sharding = flat.getShardingOrReplicated();
   shard = emitter.sizes().getDims(flat).back().size;
@@ -196,7 +198,7 @@ bool CollectiveEmitter::hasRows() const {
   return isa<dist::AllGatherOp, dist::ReduceScatterOp>(op) && dist::isRowwiseCollective(from, to);
 }
 
-std::string CollectiveEmitter::getPadded() {
+std::string CollectiveEmitter::getPaddedScratch() {
   auto refs = op->getAttrOfType<ArrayAttr>(memory::kScratch);
   if (!refs || cast<AllocRefAttr>(refs[index]).getSpace() == MemorySpace::Inline)
     return "";
@@ -220,44 +222,51 @@ std::string CollectiveEmitter::openRows(const SizeExpr &rows) {
   return "i";
 }
 
-static std::string at(const std::string &pointer, const std::string &row, const SizeExpr &stride) {
+/// A pointer to a row of flat storage; `row` is the loop variable, or empty for a single row.
+static std::string getRowPointer(const std::string &pointer, const std::string &row,
+                                 const SizeExpr &stride) {
   return row.empty() ? pointer : pointer + " + " + scale(row, stride);
 }
 
 LogicalResult CollectiveEmitter::gatherRows() {
-  std::string a = emitter.getPointer(input), b = emitter.getPointer(result), padded = getPadded();
+  std::string inputPointer = emitter.getPointer(input), resultPointer = emitter.getPointer(result),
+              padded = getPaddedScratch();
   SizeExpr rows, whole, shard;
-  getRow(rows, whole, shard);
-  std::string row = openRows(rows), target = padded.empty() ? at(b, row, whole) : padded;
-  out.line(start() + ", " + at(a, row, emitter.getRowStride(input)) + ", " + target + ", 1, " +
-           shard.str() + ", 1);");
+  getRowSizes(rows, whole, shard);
+  std::string row = openRows(rows),
+              target = padded.empty() ? getRowPointer(resultPointer, row, whole) : padded;
+  out.line(getCallHead() + ", " + getRowPointer(inputPointer, row, emitter.getRowStride(input)) +
+           ", " + target + ", 1, " + shard.str() + ", 1);");
   if (!padded.empty())
-    out.line("tm::copy(ctx, " + at(b, row, whole) + ", " + padded + ", " + whole.str() + ");");
+    out.line("tm::copy(ctx, " + getRowPointer(resultPointer, row, whole) + ", " + padded + ", " +
+             whole.str() + ");");
   if (!row.empty())
     out.close();
   return success();
 }
 
 LogicalResult CollectiveEmitter::scatterRows() {
-  std::string a = emitter.getPointer(input), b = emitter.getPointer(result), padded = getPadded();
+  std::string inputPointer = emitter.getPointer(input), resultPointer = emitter.getPointer(result),
+              padded = getPaddedScratch();
   SizeExpr rows, whole, shard;
-  getRow(rows, whole, shard);
-  std::string row = openRows(rows), source = at(a, row, whole);
+  getRowSizes(rows, whole, shard);
+  std::string row = openRows(rows), source = getRowPointer(inputPointer, row, whole);
   padRow(source, padded, whole, shard);
-  out.line(start() + ", " + (padded.empty() ? source : padded) + ", " + at(b, row, shard) +
-           ", 1, " + shard.str() + ", 1);");
+  out.line(getCallHead() + ", " + (padded.empty() ? source : padded) + ", " +
+           getRowPointer(resultPointer, row, shard) + ", 1, " + shard.str() + ", 1);");
   if (!row.empty())
     out.close();
   return success();
 }
 
 LogicalResult CollectiveEmitter::sliceFlat() {
-  std::string a = emitter.getPointer(input), b = emitter.getPointer(result);
+  std::string inputPointer = emitter.getPointer(input), resultPointer = emitter.getPointer(result);
   SizeExpr rows, whole, shard;
-  getRow(rows, whole, shard);
+  getRowSizes(rows, whole, shard);
   std::string row = openRows(rows);
-  out.line("tm::copyShard(ctx, " + at(b, row, shard) + ", " + at(a, row, whole) + ", " +
-           whole.str() + ", " + shard.str() + ", " + emitter.sizes().getShardIndex(axes) + ");");
+  out.line("tm::copyShard(ctx, " + getRowPointer(resultPointer, row, shard) + ", " +
+           getRowPointer(inputPointer, row, whole) + ", " + whole.str() + ", " + shard.str() +
+           ", " + emitter.sizes().getShardIndex(axes) + ");");
   if (!row.empty())
     out.close();
   return success();

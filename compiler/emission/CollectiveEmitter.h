@@ -8,22 +8,24 @@
 
 namespace titan::emission {
 
-/// The shape of a transfer: `outer` blocks `[d, inner]` of a dimension, or rows of flat storage.
-struct Blocks {
+/// The shape [outer, sharded, inner] of the shard that a collective moves. `sharded` is the local
+/// size of the dimension whose axes change (of flat storage: of a chunk); `outer` and `inner` are
+/// the products of the sizes before and after it.
+struct TransferShape {
   SizeExpr outer, inner;
-  SizeExpr d; ///< the local size of the sharded dimension
+  SizeExpr sharded;
 };
 
 /// One operand of a collective call.
 struct CollectiveOperand {
-  std::string in, out;
-  Blocks blocks;
-  std::string after;       ///< a line to emit after the call
-  std::string shape = {};  ///< of an all-to-all, instead of blocks
-  bool isHeadTail = false; ///< of the order of the shards
+  std::string in, out; ///< pointer expressions
+  TransferShape transfer;
+  std::string after;              ///< a line to emit after the call
+  std::string allToAllShape = {}; ///< arguments of an all-to-all, instead of `transfer`
+  bool isHeadTail = false;        ///< the shards are in head-tail order
 };
 
-/// `in, out, outer, d, inner`, and the order of the shards unless they are blocks.
+/// `in, out, outer, sharded, inner`, and the order of the shards unless it is block order.
 std::string getArguments(const CollectiveOperand &operand);
 
 /// Emits one operand of a collective, or a local conversion.
@@ -48,23 +50,27 @@ public:
   mlir::LogicalResult localSlice();
   mlir::LogicalResult makePartial();
   /// The call up to its operands: `allGather(ctx, over<mesh::tp>(), DType::F32`.
-  std::string start();
+  std::string getCallHead();
 
 private:
-  /// The dimension with more axes in `a` than in `b`; -1 if only flat axes differ.
+  /// The local dimension with more axes in `a` than in `b`; -1 if only flat axes differ.
   static int64_t getSplitDim(ir::NamedTensorType a, ir::NamedTensorType b);
-  Blocks getBlocks(ir::NamedTensorType split, int64_t dim);
+  TransferShape getTransferShape(ir::NamedTensorType split, int64_t dim);
   /// Whether the moved axis, which is then alone, shards a dimension of `split` in head-tail order.
   bool isHeadTail(ir::NamedTensorType split);
   std::string getReduction();
   mlir::LogicalResult sliceFlat();
+  /// The type of operand and result that has flat storage.
   ir::NamedTensorType getFlat() const {
     return from.getShardingOrReplicated().isFlat() ? from : to;
   }
-  /// The elements of a row of flat storage: gathered, and of this rank's shard.
-  void getRow(SizeExpr &rows, SizeExpr &whole, SizeExpr &shard);
-  /// Scratch for a padded row; empty if the value's allocation has room for the padding.
-  std::string getPadded();
+  /// Sets `rows` to the number of rows of flat storage, `whole` to the number of elements of a
+  /// gathered row, and `shard` to that of this rank's shard of a row.
+  void getRowSizes(SizeExpr &rows, SizeExpr &whole, SizeExpr &shard);
+  /// Scratch for a padded row; empty if the value's allocation is large enough for
+  /// the padding.
+  std::string getPaddedScratch();
+  /// Fills the padding of a row with 0; first copies the row to `padded`, unless that is empty.
   void padRow(const std::string &source, const std::string &padded, const SizeExpr &whole,
               const SizeExpr &shard);
   /// Opens a loop over the rows of flat storage and returns its variable; empty for a single row.

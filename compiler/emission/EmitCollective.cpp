@@ -23,15 +23,16 @@ static std::string getGuard(FunctionEmitter &emitter, Operation *op) {
          emitter.sizes().getSize(dim, ArrayAttr::get(op->getContext(), {})).name + ")";
 }
 
+/// Emits one call for all operands; `head` is its text up to the operands (getCallHead()).
 static void emitCall(FunctionEmitter &emitter, Operation *op, ArrayRef<CollectiveOperand> operands,
                      const std::string &head) {
   Writer &out = emitter.out();
   std::optional<int64_t> channel = dist::getStartChannel(op);
   const bool hasOverload = !isa<dist::PermuteOp>(op) && !operands[0].isHeadTail;
   if (operands.size() == 1 && !channel && hasOverload)
-    return out.line(isa<dist::AllReduceOp>(op)
-                        ? head + ", " + operands[0].out + ", " + operands[0].blocks.d.str() + ");"
-                        : head + ", " + getArguments(operands[0]) + ");");
+    return out.line(isa<dist::AllReduceOp>(op) ? head + ", " + operands[0].out + ", " +
+                                                     operands[0].transfer.sharded.str() + ");"
+                                               : head + ", " + getArguments(operands[0]) + ");");
   std::string guard = getGuard(emitter, op);
   if (!guard.empty()) {
     out.line(guard);
@@ -87,7 +88,7 @@ static LogicalResult emitCollectiveCall(FunctionEmitter &emitter, Operation *op)
       return failure();
     operands.push_back(*operand);
   }
-  emitCall(emitter, op, operands, first.start());
+  emitCall(emitter, op, operands, first.getCallHead());
   for (const CollectiveOperand &operand : operands)
     if (!operand.after.empty())
       emitter.out().line(operand.after);
@@ -107,7 +108,7 @@ static LogicalResult emitMessage(FunctionEmitter &emitter, Operation *op, Value 
   return success();
 }
 
-/// A rank without a sender keeps the operand.
+/// On a rank without a sender, the result is the operand.
 static LogicalResult emitReceive(FunctionEmitter &emitter, dist::ReceiveOp receive) {
   if (memory::getAllocRef(receive.getInput()) != memory::getAllocRef(receive.getResult()))
     emitter.copyTo(receive.getInput(), emitter.getPointer(receive.getResult()));
