@@ -25,7 +25,7 @@ public:
         lse(emitter.getAccess(op.getLse())) {
     if (op.getDocuments())
       documents = emitter.getAccess(op.getDocuments());
-    for (const Index &dim : emitter.getSpace(op.getKey()))
+    for (const IndexDim &dim : emitter.getSpace(op.getKey()))
       if (dim.key == along)
         keys = dim.size;
     head = {op.getHead().str(), SizeExpr()};
@@ -39,6 +39,8 @@ public:
                                         op.getRingStep());
   }
 
+  /// Divides the dimensions of `query` into those of the call and loops around it; fails if the
+  /// dimensions of the group are not contiguous.
   LogicalResult arrange(Value query);
   /// `tensors`: accesses in argument order; null for absent ones.
   void emit(StringRef function, ArrayRef<const Access *> tensors);
@@ -64,13 +66,14 @@ private:
       if (Value first = op.getStart())
         start = emitter.getAccess(first);
   }
+  /// The pointer of `access`, advanced by the indices of the loops around the call.
   std::string at(const Access &access) const;
   std::string getStartStrides() const;
   std::string getStrides(StringRef field, const Access &access, const SizeExpr &positions,
-                         const SizeExpr &groups, const Index &last) const;
+                         const SizeExpr &groups, const IndexDim &last) const;
 
   SizeExpr queries, keys;
-  Index head, valueHead;
+  IndexDim head, valueHead;
   std::string queryShard, keyShard, mask, scale;
   SmallVector<Loop> around;
   std::optional<Loop> outer, kvHead, group;
@@ -78,22 +81,22 @@ private:
 
 } // namespace
 
-/// Classifies the dimensions of q; fails if the dimensions of the group are not contiguous.
 LogicalResult AttentionCall::arrange(Value query) {
   auto type = cast<NamedTensorType>(query.getType());
-  SmallVector<Index> shared, own;
-  bool isBefore = true, isFirstBefore = false;
-  for (Index &dim : emitter.getSpace(query)) {
+  SmallVector<IndexDim> shared, own;
+  bool isBeforePositions = true, isFirstBeforePositions = false;
+  for (IndexDim &dim : emitter.getSpace(query)) {
     if (dim.key == along) {
       queries = dim.size;
       queryShard =
           emitter.getShard(type, type.findDimIndex(StringAttr::get(op->getContext(), along)));
-      isBefore = false;
+      isBeforePositions = false;
     } else if (dim.key == head.key) {
       head.size = dim.size;
     } else {
       bool isShared = k.strides.count(dim.key);
-      isFirstBefore |= isShared && shared.empty() && isBefore && !dim.size.isOne();
+      isFirstBeforePositions |=
+          isShared && shared.empty() && isBeforePositions && !dim.size.isOne();
       (isShared ? shared : own).push_back(dim);
     }
   }
@@ -103,7 +106,7 @@ LogicalResult AttentionCall::arrange(Value query) {
   if (start)
     all.push_back(&*start);
   around = makeLoops(shared, all);
-  if (around.size() > 1 || (around.size() == 1 && !isFirstBefore))
+  if (around.size() > 1 || (around.size() == 1 && !isFirstBeforePositions))
     kvHead = around.pop_back_val();
   if (!around.empty())
     outer = around.pop_back_val();
@@ -126,30 +129,30 @@ std::string AttentionCall::at(const Access &access) const {
 /// The strides of a tensor as a field of the call, or nothing for the default row-major order.
 std::string AttentionCall::getStrides(StringRef field, const Access &access,
                                       const SizeExpr &positions, const SizeExpr &groups,
-                                      const Index &last) const {
+                                      const IndexDim &last) const {
   auto getSize = [](const std::optional<Loop> &loop) { return loop ? loop->size : SizeExpr(); };
-  struct Step {
-    std::string key;
-    SizeExpr usual;
+  struct CallDim {
+    std::string key; ///< empty: the tensor has no such dimension
+    SizeExpr rowMajorStride;
   };
   auto getKey = [](const std::optional<Loop> &loop) { return loop ? loop->getKey().str() : ""; };
   SizeExpr ofGroup = last.size, ofKvHead = groups * ofGroup,
            ofPosition = getSize(kvHead) * ofKvHead;
   const bool hasGroup = field != "k" && field != "v";
-  const Step steps[] = {{getKey(outer), positions * ofPosition},
-                        {along, ofPosition},
-                        {getKey(kvHead), ofKvHead},
-                        {hasGroup ? getKey(group) : "", ofGroup},
-                        {last.key, SizeExpr()}};
-  bool isUsual = true;
+  const CallDim dims[] = {{getKey(outer), positions * ofPosition},
+                          {along, ofPosition},
+                          {getKey(kvHead), ofKvHead},
+                          {hasGroup ? getKey(group) : "", ofGroup},
+                          {last.key, SizeExpr()}};
+  bool isRowMajor = true;
   std::string list;
-  for (const Step &step : steps) {
-    auto stride = access.strides.find(step.key);
-    bool isThere = !step.key.empty() && stride != access.strides.end();
-    isUsual &= isThere ? stride->second == step.usual : step.key.empty();
-    list += (list.empty() ? "" : ", ") + (isThere ? stride->second.str() : "0");
+  for (const CallDim &dim : dims) {
+    auto stride = access.strides.find(dim.key);
+    bool hasStride = !dim.key.empty() && stride != access.strides.end();
+    isRowMajor &= hasStride ? stride->second == dim.rowMajorStride : dim.key.empty();
+    list += (list.empty() ? "" : ", ") + (hasStride ? stride->second.str() : "0");
   }
-  return isUsual ? "" : (", ." + field + " = {" + list + "}").str();
+  return isRowMajor ? "" : (", ." + field + " = {" + list + "}").str();
 }
 
 /// The strides of the start; empty if all rows have the same start.

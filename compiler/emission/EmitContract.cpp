@@ -10,9 +10,9 @@ using namespace titan::ir;
 using namespace titan::emission;
 
 /// The union of the dimensions of both operands.
-static SmallVector<Index> getCombinedSpace(const GemmOperand &a, const GemmOperand &b) {
-  SmallVector<Index> space = a.dims;
-  for (const Index &dim : b.dims)
+static SmallVector<IndexDim> getCombinedSpace(const GemmOperand &a, const GemmOperand &b) {
+  SmallVector<IndexDim> space = a.dims;
+  for (const IndexDim &dim : b.dims)
     if (!a.access.strides.count(dim.key))
       space.push_back(dim);
   return space;
@@ -20,11 +20,11 @@ static SmallVector<Index> getCombinedSpace(const GemmOperand &a, const GemmOpera
 
 /// Whether some dimension belongs to one operand and the result; without one there is no matrix.
 static bool hasFreeDimension(const GemmOperand &a, const GemmOperand &b) {
-  auto isIn = [](const GemmOperand &operand, const Index &dim) {
+  auto isIn = [](const GemmOperand &operand, const IndexDim &dim) {
     return dim.size.isOne() || operand.access.strides.count(dim.key);
   };
-  return llvm::any_of(a.dims, [&](const Index &dim) { return !isIn(b, dim); }) ||
-         llvm::any_of(b.dims, [&](const Index &dim) { return !isIn(a, dim); });
+  return llvm::any_of(a.dims, [&](const IndexDim &dim) { return !isIn(b, dim); }) ||
+         llvm::any_of(b.dims, [&](const IndexDim &dim) { return !isIn(a, dim); });
 }
 
 static void emitShape(Writer &out, const GemmPlan &plan, const std::string &accumulate) {

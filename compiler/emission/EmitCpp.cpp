@@ -36,7 +36,7 @@ static void declareSizes(func::FuncOp function, ProgramState &state) {
   };
   llvm::for_each(function.getArgumentTypes(), declare);
   for (Value argument : function.getArguments())
-    state.getBucket(memory::getAllocRef(argument));
+    state.getBucketSize(memory::getAllocRef(argument));
   function.walk([&](Operation *op) {
     llvm::for_each(op->getResultTypes(), declare);
     for (Region &region : op->getRegions())
@@ -133,24 +133,24 @@ LogicalResult emission::emitCpp(ModuleOp module, ModuleOp degreeOne, llvm::raw_o
   emitHead(module, mesh, out);
   NameScope scope;
   dist::MeshAxisAttr axis = dist::findAutoAxis(mesh);
-  std::string alone = degreeOne ? scope.pick(axis.getName().str() + "_1") : "";
+  std::string degreeOneNamespace = degreeOne ? scope.pick(axis.getName().str() + "_1") : "";
   ProgramTable table(module, out);
   if (failed(emitPrograms(module, table, target, scope, out)))
     return failure();
   if (degreeOne) {
     out.line(comment("The same where the degree of `" + axis.getName().str() + "` is 1."));
-    out.line("namespace " + alone + " {");
+    out.line("namespace " + degreeOneNamespace + " {");
     out.blank();
-    ProgramTable tableAlone(degreeOne, out);
-    if (failed(emitPrograms(degreeOne, tableAlone, target, scope, out)))
+    ProgramTable degreeOneTable(degreeOne, out);
+    if (failed(emitPrograms(degreeOne, degreeOneTable, target, scope, out)))
       return failure();
-    out.line("} // namespace " + alone);
+    out.line("} // namespace " + degreeOneNamespace);
     out.blank();
   }
   HostFunctions hostFunctions(module, scope, out);
   out.line("} // namespace");
   out.blank();
-  table.emit(hostFunctions, alone,
+  table.emit(hostFunctions, degreeOneNamespace,
              llvm::utohexstr(llvm::xxh3_64bits(out.str()), /*LowerCase=*/true));
   stream << out.str();
   return success();

@@ -22,13 +22,14 @@ public:
   void emitForDevice();
 
 private:
-  SmallVector<Index> getIndices(ArrayRef<DimAttr> dims, ValueRange values);
+  SmallVector<IndexDim> getSpace(ArrayRef<DimAttr> dims, ValueRange values);
   void emitGrouping();
   void emitSelection();
   void emitRow(const std::string &position);
   void emitGroupLoop(const std::string &position, const std::string &advance);
   void emitBlock();
-  void emitCopy(const Access &rows, const std::string &block, ArrayRef<Index> dims, bool toBlock);
+  void emitCopy(const Access &rows, const std::string &block, ArrayRef<IndexDim> dims,
+                bool toBlock);
   void emitProduct();
   void emitRowsOnDevice();
   void emitTableOnDevice();
@@ -43,7 +44,7 @@ private:
   std::string type;                  ///< the C++ type of the sums
   Access lhs, other, indices, table; ///< `other`: the rows that are not `lhs`
   /// The dimensions of a row of `lhs`, and of a row of `other`.
-  SmallVector<Index> left, right;
+  SmallVector<IndexDim> left, right;
   /// The loops over the rows. Those of them over dimensions of the table are `parallel`.
   SmallVector<Loop> rows, parallel;
   Loop along; ///< over the elements of the table
@@ -63,21 +64,21 @@ static SizeExpr getCount(ArrayRef<Loop> loops) {
   return count;
 }
 
-static SizeExpr getCount(ArrayRef<Index> dims) {
+static SizeExpr getCount(ArrayRef<IndexDim> dims) {
   SizeExpr count;
-  for (const Index &dim : dims)
+  for (const IndexDim &dim : dims)
     count = count * dim.size;
   return count;
 }
 
 /// The index space of `dims`, each with its local size in the first of `values` that has it.
-SmallVector<Index> GroupedContract::getIndices(ArrayRef<DimAttr> dims, ValueRange values) {
-  SmallVector<Index> space;
+SmallVector<IndexDim> GroupedContract::getSpace(ArrayRef<DimAttr> dims, ValueRange values) {
+  SmallVector<IndexDim> space;
   for (DimAttr dim : dims)
     for (Value value : values) {
-      SmallVector<Index> own = emitter.getSpace(value);
+      SmallVector<IndexDim> own = emitter.getSpace(value);
       auto found = llvm::find_if(
-          own, [&](const Index &index) { return index.key == dim.getName().getValue(); });
+          own, [&](const IndexDim &index) { return index.key == dim.getName().getValue(); });
       if (found == own.end())
         continue;
       space.push_back(*found);
@@ -92,10 +93,10 @@ GroupedContract::GroupedContract(FunctionEmitter &emitter, GroupedContractOp op)
       type(getRegisterType(op.getResult().getType().getElementType())),
       lhs(emitter.getAccess(op.getLhs())), other(emitter.getAccess(op.getOtherRows())),
       indices(emitter.getAccess(op.getIndices())), table(emitter.getAccess(op.getTable())) {
-  left = getIndices(op.getTableDims(op.getLhs().getType()), op.getLhs());
-  right = getIndices(op.getTableDims(cast<NamedTensorType>(op.getOtherRows().getType())),
-                     op.getOtherRows());
-  rows = makeLoops(getIndices(op.getRowDims(), {op.getOtherRows(), op.getIndices(), op.getLhs()}),
+  left = getSpace(op.getTableDims(op.getLhs().getType()), op.getLhs());
+  right = getSpace(op.getTableDims(cast<NamedTensorType>(op.getOtherRows().getType())),
+                   op.getOtherRows());
+  rows = makeLoops(getSpace(op.getRowDims(), {op.getOtherRows(), op.getIndices(), op.getLhs()}),
                    {&lhs, &other, &indices, &table});
   nameLoops(rows);
   int64_t dim = tableType.findDimIndex(op.getAlongAttr());
@@ -133,7 +134,7 @@ std::string GroupedContract::getGroup() {
   return group;
 }
 
-/// Computes the loops of a row from its position in the order.
+/// Computes the loop variables of a row from its position in the order.
 void GroupedContract::emitRow(const std::string &position) {
   out.line("const int64_t " + (rows.size() == 1 ? rows[0].variable : "index") + " = " + order +
            "[" + position + "];");
@@ -156,8 +157,8 @@ void GroupedContract::emitGrouping() {
 }
 
 /// Copies a block of rows from or to a tensor.
-void GroupedContract::emitCopy(const Access &tensor, const std::string &block, ArrayRef<Index> dims,
-                               bool toBlock) {
+void GroupedContract::emitCopy(const Access &tensor, const std::string &block,
+                               ArrayRef<IndexDim> dims, bool toBlock) {
   Access packed = makeAccess(block, dims);
   SmallVector<Loop> loops = makeLoops(dims, {&tensor, &packed});
   nameLoops(loops, static_cast<int>(rows.size()));
@@ -179,16 +180,16 @@ void GroupedContract::emitCopy(const Access &tensor, const std::string &block, A
 
 /// Multiplies a block with an element, or adds the product of two blocks to an element.
 void GroupedContract::emitProduct() {
-  auto getBlock = [&](const std::string &pointer, ArrayRef<Index> dims) {
-    SmallVector<Index> space{{"rows of a block", SizeFactor{count, 0}}};
+  auto getBlock = [&](const std::string &pointer, ArrayRef<IndexDim> dims) {
+    SmallVector<IndexDim> space{{"rows of a block", SizeFactor{count, 0}}};
     llvm::append_range(space, dims);
     return GemmOperand{makeAccess(pointer, space), space};
   };
-  SmallVector<Index> dims = left;
+  SmallVector<IndexDim> dims = left;
   llvm::append_range(dims, right);
   GemmOperand matrix{{element, {}}, {}};
-  for (const Index &dim : emitter.getSpace(op.getTable()))
-    if (llvm::any_of(dims, [&](const Index &own) { return own.key == dim.key; })) {
+  for (const IndexDim &dim : emitter.getSpace(op.getTable()))
+    if (llvm::any_of(dims, [&](const IndexDim &own) { return own.key == dim.key; })) {
       matrix.dims.push_back(dim);
       matrix.access.strides[dim.key] = table.strides.lookup(dim.key);
     }

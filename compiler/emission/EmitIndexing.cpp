@@ -1,4 +1,4 @@
-// Rotations by position, checks of indices.
+// Emits rotary positional embeddings, insertions of slices at a start, and checks of indices.
 
 #include "compiler/emission/FunctionEmitter.h"
 
@@ -12,7 +12,8 @@ using namespace titan::emission;
 
 namespace {
 
-/// Emits one rotation. The loops iterate over all dimensions except the pairs of `dim`.
+/// Emits one `titan.rotary`. The loops iterate over all dimensions except `dim`, whose elements are
+/// rotated in pairs.
 class Rotation {
 public:
   Rotation(FunctionEmitter &emitter, RotaryOp op);
@@ -38,7 +39,7 @@ private:
 
 } // namespace
 
-/// The start of a chunk where the loops are.
+/// The first index of the chunk to which the indices of the loops `at` belong.
 static std::string getStart(FunctionEmitter &emitter, Value start, ArrayRef<Loop> at) {
   std::string scalar = emitter.getInlineScalar(start);
   return scalar.empty() ? getElement(emitter.getAccess(start), at) : scalar;
@@ -47,9 +48,9 @@ static std::string getStart(FunctionEmitter &emitter, Value start, ArrayRef<Loop
 Rotation::Rotation(FunctionEmitter &emitter, RotaryOp op)
     : out(emitter.out()), op(op), from(emitter.getAccess(op.getInput())),
       to(emitter.getAccess(op.getResult())), stride(from.strides.lookup(op.getDim())) {
-  SmallVector<Index> space;
+  SmallVector<IndexDim> space;
   Loop along;
-  for (Index &dim : emitter.getSpace(op.getInput())) {
+  for (IndexDim &dim : emitter.getSpace(op.getInput())) {
     if (dim.key == op.getAlong())
       along = {{dim.key}, dim.size, emitter.names().pick(dim.key + "_at")};
     else if (dim.key == op.getDim())
@@ -96,18 +97,19 @@ void Rotation::emitPointers(ArrayRef<Loop> at) {
 }
 
 void Rotation::emitPair(StringRef cosine, StringRef sine) {
-  std::string one = op.getInterleaved() ? "2 * p" : "p";
-  std::string two = op.getInterleaved() ? "2 * p + 1" : "p + " + half;
+  std::string firstIndex = op.getInterleaved() ? "2 * p" : "p";
+  std::string secondIndex = op.getInterleaved() ? "2 * p + 1" : "p + " + half;
   if (!stride.isOne()) {
-    one = scale("(" + one + ")", stride);
-    two = scale("(" + two + ")", stride);
+    firstIndex = scale("(" + firstIndex + ")", stride);
+    secondIndex = scale("(" + secondIndex + ")", stride);
   }
-  out.line("const " + number + " first = from[" + one + "], second = from[" + two + "];");
-  // The inverse turns the other way.
-  out.line("to[" + one + "] = first * " + cosine + (op.getInverse() ? " + " : " - ") + "second * " +
-           sine + ";");
-  out.line("to[" + two + "] = second * " + cosine + (op.getInverse() ? " - " : " + ") + "first * " +
-           sine + ";");
+  out.line("const " + number + " first = from[" + firstIndex + "], second = from[" + secondIndex +
+           "];");
+  // The inverse rotates by the negative angle.
+  out.line("to[" + firstIndex + "] = first * " + cosine + (op.getInverse() ? " + " : " - ") +
+           "second * " + sine + ";");
+  out.line("to[" + secondIndex + "] = second * " + cosine + (op.getInverse() ? " - " : " + ") +
+           "first * " + sine + ";");
 }
 
 void Rotation::emitForThreads(const SizeExpr &count) {
@@ -151,17 +153,17 @@ LogicalResult emission::emitRotary(FunctionEmitter &emitter, RotaryOp op) {
   return success();
 }
 
-/// Each rank writes the elements of its shard.
+/// Each rank writes the elements of the slice that its shard of the result contains.
 LogicalResult emission::emitInsertSlice(FunctionEmitter &emitter, InsertSliceOp op) {
   emitAccumulator(emitter, op);
   Writer &out = emitter.out();
   NamedTensorType type = op.getResult().getType();
-  const int64_t at = type.findDimIndex(op.getDimAttr());
+  const int64_t dimIndex = type.findDimIndex(op.getDimAttr());
   const Access from = emitter.getAccess(op.getInput()), to = emitter.getAccess(op.getResult());
   const Access starts = emitter.getAccess(op.getStart());
-  SmallVector<Index> space;
+  SmallVector<IndexDim> space;
   Loop along;
-  for (const Index &dim : emitter.getSpace(op.getInput()))
+  for (const IndexDim &dim : emitter.getSpace(op.getInput()))
     if (dim.key == op.getDim())
       along = {{dim.key}, dim.size, emitter.names().pick(dim.key + "_at")};
     else
@@ -170,8 +172,8 @@ LogicalResult emission::emitInsertSlice(FunctionEmitter &emitter, InsertSliceOp 
   nameLoops(others);
   llvm::append_range(all, others);
   const std::string start = getStart(emitter, op.getStart(), others),
-                    local = emitter.getLocalIndex(type, at, start + " + " + along.variable);
-  const SizeExpr size = emitter.sizes().getDims(type)[at].size;
+                    local = emitter.getLocalIndex(type, dimIndex, start + " + " + along.variable);
+  const SizeExpr size = emitter.sizes().getDims(type)[dimIndex].size;
   if (emitter.isCuda()) {
     openKernel(out, all);
   } else {

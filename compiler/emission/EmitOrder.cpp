@@ -27,10 +27,10 @@ static void emitForRows(FunctionEmitter &emitter, MutableArrayRef<Loop> rows, co
 }
 
 /// The dimensions of `value` without `along`; `size` receives the size of `along`.
-static SmallVector<Index> getRowSpace(FunctionEmitter &emitter, Value value, StringRef along,
-                                      SizeExpr &size) {
-  SmallVector<Index> space;
-  for (Index &dim : emitter.getSpace(value))
+static SmallVector<IndexDim> getRowSpace(FunctionEmitter &emitter, Value value, StringRef along,
+                                         SizeExpr &size) {
+  SmallVector<IndexDim> space;
+  for (IndexDim &dim : emitter.getSpace(value))
     if (dim.key == along)
       size = dim.size;
     else
@@ -38,7 +38,8 @@ static SmallVector<Index> getRowSpace(FunctionEmitter &emitter, Value value, Str
   return space;
 }
 
-static std::string getStart(const Access &access, ArrayRef<Loop> rows) {
+/// The pointer to the row at the indices of the loops `rows`.
+static std::string getRowPointer(const Access &access, ArrayRef<Loop> rows) {
   std::string offset = getOffset(access, rows);
   return access.pointer + (offset == "0" ? "" : " + " + offset);
 }
@@ -49,13 +50,13 @@ LogicalResult emission::emitTopK(FunctionEmitter &emitter, TopKOp op) {
   NamedTensorType input = op.getInput().getType(), chosen = op.getValues().getType();
   std::string name = chosen.getDims()[input.findDimIndex(op.getAlongAttr())].getName().str();
   SizeExpr n, k;
-  SmallVector<Index> space = getRowSpace(emitter, op.getInput(), op.getAlong(), n);
+  SmallVector<IndexDim> space = getRowSpace(emitter, op.getInput(), op.getAlong(), n);
   getRowSpace(emitter, op.getValues(), name, k);
   SmallVector<Loop> rows = makeLoops(space, {&from, &values, &indices});
   emitForRows(emitter, rows, emitter.sizes().getCount(input), [&] {
-    emitter.out().line("tm::topK(" + getStart(from, rows) + ", " +
+    emitter.out().line("tm::topK(" + getRowPointer(from, rows) + ", " +
                        from.strides.lookup(op.getAlong()).str() + ", " + n.str() + ", " +
-                       getStart(values, rows) + ", " + getStart(indices, rows) + ", " +
+                       getRowPointer(values, rows) + ", " + getRowPointer(indices, rows) + ", " +
                        values.strides.lookup(name).str() + ", " + k.str() + ");");
   });
   return success();
@@ -65,7 +66,7 @@ LogicalResult emission::emitCumulativeSum(FunctionEmitter &emitter, CumulativeSu
   Access from = emitter.getAccess(op.getInput()), to = emitter.getAccess(op.getResult());
   NamedTensorType type = op.getInput().getType();
   SizeExpr size;
-  SmallVector<Index> space = getRowSpace(emitter, op.getInput(), op.getAlong(), size);
+  SmallVector<IndexDim> space = getRowSpace(emitter, op.getInput(), op.getAlong(), size);
   SmallVector<Loop> rows = makeLoops(space, {&from, &to});
   std::string at = emitter.names().pick(op.getAlong().str() + "_at");
   Loop along{{op.getAlong().str()}, size, at};
@@ -75,7 +76,7 @@ LogicalResult emission::emitCumulativeSum(FunctionEmitter &emitter, CumulativeSu
   emitForRows(emitter, rows, emitter.sizes().getCount(type), [&] {
     SmallVector<Loop> all = rows;
     all.push_back(along);
-    // Sums of floats are made in double, whose error does not count beside the one rounding.
+    // Floats are summed in double. Its errors are negligible beside the rounding of each result.
     std::string sumType = getRegisterType(type.getElementType());
     out.line((isRounded(sumType) ? "double" : sumType) + " total = 0;");
     openLoops(out, Loop{along.keys, size, at});
@@ -91,13 +92,13 @@ LogicalResult emission::emitCumulativeSum(FunctionEmitter &emitter, CumulativeSu
 LogicalResult emission::emitCumulativeCount(FunctionEmitter &emitter, CumulativeCountOp op) {
   Access from = emitter.getAccess(op.getInput()), to = emitter.getAccess(op.getResult());
   NamedTensorType type = op.getInput().getType();
-  SmallVector<Index> rowSpace, counted;
-  for (Index &dim : emitter.getSpace(op.getInput()))
+  SmallVector<IndexDim> rowSpace, counted;
+  for (IndexDim &dim : emitter.getSpace(op.getInput()))
     if (llvm::none_of(op.getOver().getAsRange<StringAttr>(),
                       [&](StringAttr name) { return name.getValue() == dim.key; }))
       rowSpace.push_back(dim);
   for (auto name : op.getOver().getAsRange<StringAttr>())
-    for (Index &dim : emitter.getSpace(op.getInput()))
+    for (IndexDim &dim : emitter.getSpace(op.getInput()))
       if (dim.key == name.getValue())
         counted.push_back(dim);
   SmallVector<Loop> rows = makeLoops(rowSpace, {&from, &to}),

@@ -17,7 +17,7 @@ namespace {
 class ReductionEmitter {
 public:
   ReductionEmitter(FunctionEmitter &emitter, Reduction &reduction)
-      : out(emitter.out()), r(reduction), isCuda(emitter.isCuda()) {}
+      : out(emitter.out()), reduction(reduction), isCuda(emitter.isCuda()) {}
   void emit();
 
 private:
@@ -25,18 +25,20 @@ private:
   void emitFullReduction();
   void emitColumns();
   void emitColumnSums(const std::string &column, ArrayRef<Loop> at);
-  void emitColumnExtremes(const std::string &loop, const std::string &element, ArrayRef<Loop> at);
+  void emitExactColumns(const std::string &loop, const std::string &element, ArrayRef<Loop> at);
   void emitPoints();
   void emitThreads();
   std::string getTerm(ArrayRef<Loop> loops);
   std::string combine(const std::string &sum, const std::string &term);
   std::string getNeutral();
-  std::string getStore() { return r.accumulates ? " += " : " = "; }
+  std::string getStore() { return reduction.accumulates ? " += " : " = "; }
   SizeExpr getCount();
-  bool isRoundedSum() const { return r.kind == dist::ReductionKind::Sum && isRounded(r.type); }
+  bool isRoundedSum() const {
+    return reduction.kind == dist::ReductionKind::Sum && isRounded(reduction.type);
+  }
 
   Writer &out;
-  Reduction &r;
+  Reduction &reduction;
   bool isCuda;
   SmallVector<Loop> all, parallel, reduced; ///< `all` in the order of the space
 };
@@ -45,22 +47,23 @@ private:
 
 std::string ReductionEmitter::getTerm(ArrayRef<Loop> loops) {
   std::string term;
-  for (const Access &factor : r.factors)
+  for (const Access &factor : reduction.factors)
     term += (term.empty() ? "" : " * ") + getLoaded(factor, loops);
   return term;
 }
 
 std::string ReductionEmitter::combine(const std::string &sum, const std::string &term) {
-  if (r.kind == dist::ReductionKind::Sum)
+  if (reduction.kind == dist::ReductionKind::Sum)
     return sum + " += " + term + ";";
-  return sum + " = " + (r.kind == dist::ReductionKind::Max ? "tm::max(" : "tm::min(") + sum + ", " +
-         term + ");";
+  return sum + " = " + (reduction.kind == dist::ReductionKind::Max ? "tm::max(" : "tm::min(") +
+         sum + ", " + term + ");";
 }
 
 std::string ReductionEmitter::getNeutral() {
-  if (r.kind == dist::ReductionKind::Sum)
-    return r.type + "(0)";
-  return (r.kind == dist::ReductionKind::Max ? "tm::lowest<" : "tm::highest<") + r.type + ">()";
+  if (reduction.kind == dist::ReductionKind::Sum)
+    return reduction.type + "(0)";
+  return (reduction.kind == dist::ReductionKind::Max ? "tm::lowest<" : "tm::highest<") +
+         reduction.type + ">()";
 }
 
 SizeExpr ReductionEmitter::getCount() {
@@ -74,13 +77,13 @@ SizeExpr ReductionEmitter::getCount() {
 /// all tensors.
 bool ReductionEmitter::emitPlainSum() {
   auto isPlain = [&](const Access &factor) { return getOffset(factor, all) == all[0].variable; };
-  if (r.kind != dist::ReductionKind::Sum || !llvm::all_of(r.factors, isPlain))
+  if (reduction.kind != dist::ReductionKind::Sum || !llvm::all_of(reduction.factors, isPlain))
     return false;
   std::string operands;
-  for (const Access &factor : r.factors)
+  for (const Access &factor : reduction.factors)
     operands += factor.pointer + ", ";
-  out.line("tm::" + Twine(r.factors.size() == 1 ? "sum" : "dot") + "(ctx, " + r.result.pointer +
-           ", " + operands + all[0].size.str() + ");");
+  out.line("tm::" + Twine(reduction.factors.size() == 1 ? "sum" : "dot") + "(ctx, " +
+           reduction.result.pointer + ", " + operands + all[0].size.str() + ");");
   return true;
 }
 
@@ -88,10 +91,10 @@ bool ReductionEmitter::emitPlainSum() {
 void ReductionEmitter::emitFullReduction() {
   if (emitPlainSum())
     return;
-  StringRef kind = r.kind == dist::ReductionKind::Sum   ? "sum"
-                   : r.kind == dist::ReductionKind::Max ? "maximum"
-                                                        : "minimum";
-  out.line("tm::" + kind + "(ctx, " + r.result.pointer + ", " + all[0].size.str() +
+  StringRef kind = reduction.kind == dist::ReductionKind::Sum   ? "sum"
+                   : reduction.kind == dist::ReductionKind::Max ? "maximum"
+                                                                : "minimum";
+  out.line("tm::" + kind + "(ctx, " + reduction.result.pointer + ", " + all[0].size.str() +
            ", [=] TM_LAMBDA(int64_t " + all[0].variable + ") { return " + getTerm(all) + "; });");
 }
 
@@ -101,8 +104,10 @@ void ReductionEmitter::emitColumns() {
   emitParallel(out, parallel.size() + 1, getCount());
   openLoops(out, parallel);
   std::string start = last.variable + "0", size = last.size.str();
-  out.open("for (int64_t " + start + " = 0; " + start + " < " + size + "; " + start + " += 64)");
-  out.line("const int64_t width = tm::min(" + size + " - " + start + ", int64_t(64));");
+  out.open("for (int64_t " + start + " = 0; " + start + " < " + size + "; " + start +
+           " += " + kSumColumns + ")");
+  out.line("const int64_t width = tm::min(" + size + " - " + start + ", int64_t(" + kSumColumns +
+           "));");
   SmallVector<Loop> at = parallel;
   llvm::append_range(at, reduced);
   at.push_back(last);
@@ -113,12 +118,12 @@ void ReductionEmitter::emitColumns() {
   if (isRoundedSum())
     emitColumnSums(last.variable, at);
   else
-    emitColumnExtremes(loop, element, at);
+    emitExactColumns(loop, element, at);
   // Without the pragma, GCC 12 unrolls a short loop before it vectorises the function's statements,
   // which may end in an internal error (tests/emission/found/unrolled-columns.titan).
   out.line("#pragma omp simd");
   out.line(loop);
-  out.line("  " + getElement(r.result, at) + getStore() + element + ";");
+  out.line("  " + getElement(reduction.result, at) + getStore() + element + ";");
   out.close();
   closeLoops(out, parallel);
 }
@@ -126,7 +131,7 @@ void ReductionEmitter::emitColumns() {
 void ReductionEmitter::emitColumnSums(const std::string &column, ArrayRef<Loop> at) {
   ArrayRef<Loop> outer = ArrayRef(reduced).drop_back();
   const Loop &rows = reduced.back();
-  out.line("tm::ColumnSums<" + r.type + "> total(width);");
+  out.line("tm::ColumnSums<" + reduction.type + "> total(width);");
   openLoops(out, outer);
   out.line("total.add(" + rows.size.str() + ", [&](int64_t " + rows.variable + ", int64_t " +
            column + ") { return " + getTerm(at) + "; });");
@@ -134,9 +139,9 @@ void ReductionEmitter::emitColumnSums(const std::string &column, ArrayRef<Loop> 
 }
 
 /// Exact reductions: maxima, minima, and sums of integers.
-void ReductionEmitter::emitColumnExtremes(const std::string &loop, const std::string &element,
-                                          ArrayRef<Loop> at) {
-  out.line(r.type + " total[64];");
+void ReductionEmitter::emitExactColumns(const std::string &loop, const std::string &element,
+                                        ArrayRef<Loop> at) {
+  out.line(reduction.type + " total[" + kSumColumns + "];");
   out.line(loop);
   out.line("  " + element + " = " + getNeutral() + ";");
   openLoops(out, reduced);
@@ -154,14 +159,15 @@ void ReductionEmitter::emitPoints() {
   ArrayRef<Loop> inner = ArrayRef(reduced).take_back(reduced.empty() ? 0 : 1);
   ArrayRef<Loop> outer = ArrayRef(reduced).drop_back(inner.size());
   bool isBlocked = isRoundedSum() && needsBlocks(reduced);
-  SumNames sum{"total", isBlocked ? "part" : "total", r.type};
-  out.line((isBlocked ? "double" : r.type) + " total = " + (isBlocked ? "0" : getNeutral()) + ";");
+  SumNames sum{"total", isBlocked ? "part" : "total", reduction.type};
+  out.line((isBlocked ? "double" : reduction.type) +
+           " total = " + (isBlocked ? "0" : getNeutral()) + ";");
   openLoops(out, outer);
   if (isBlocked)
     openBlocks(out, inner[0], sum);
-  StringRef sign = r.kind == dist::ReductionKind::Sum   ? "+"
-                   : r.kind == dist::ReductionKind::Max ? "max"
-                                                        : "min";
+  StringRef sign = reduction.kind == dist::ReductionKind::Sum   ? "+"
+                   : reduction.kind == dist::ReductionKind::Max ? "max"
+                                                                : "min";
   if (!inner.empty())
     out.line("#pragma omp simd reduction(" + sign + ":" + sum.block + ")");
   if (isBlocked)
@@ -174,8 +180,8 @@ void ReductionEmitter::emitPoints() {
   else
     closeLoops(out, inner);
   closeLoops(out, outer);
-  out.line(getElement(r.result, parallel) + getStore() +
-           (isBlocked ? r.type + "(total);" : "total;"));
+  out.line(getElement(reduction.result, parallel) + getStore() +
+           (isBlocked ? reduction.type + "(total);" : "total;"));
   closeScope(out, parallel);
 }
 
@@ -183,24 +189,25 @@ void ReductionEmitter::emitPoints() {
 void ReductionEmitter::emitThreads() {
   openKernel(out, parallel);
   bool isSum = isRoundedSum();
-  out.line(isSum ? "tm::Sum<" + r.type + "> total;" : r.type + " total = " + getNeutral() + ";");
+  out.line(isSum ? "tm::Sum<" + reduction.type + "> total;"
+                 : reduction.type + " total = " + getNeutral() + ";");
   openLoops(out, reduced);
   out.line(isSum ? "total.add(" + getTerm(all) + ");" : combine("total", getTerm(all)));
   closeLoops(out, reduced);
-  out.line(getElement(r.result, parallel) + getStore() +
-           (isSum ? r.type + "(total.get());" : "total;"));
+  out.line(getElement(reduction.result, parallel) + getStore() +
+           (isSum ? reduction.type + "(total.get());" : "total;"));
   closeKernel(out);
 }
 
 void ReductionEmitter::emit() {
-  SmallVector<const Access *> accesses{&r.result};
-  for (const Access &factor : r.factors)
+  SmallVector<const Access *> accesses{&reduction.result};
+  for (const Access &factor : reduction.factors)
     accesses.push_back(&factor);
-  all = makeLoops(r.space, accesses);
+  all = makeLoops(reduction.space, accesses);
   nameLoops(all);
   for (const Loop &loop : all)
-    (r.result.strides.count(loop.getKey()) ? parallel : reduced).push_back(loop);
-  if (parallel.empty() && all.size() == 1 && !r.accumulates)
+    (reduction.result.strides.count(loop.getKey()) ? parallel : reduced).push_back(loop);
+  if (parallel.empty() && all.size() == 1 && !reduction.accumulates)
     return emitFullReduction();
   if (isCuda)
     return emitThreads();

@@ -33,8 +33,8 @@ LogicalResult emission::emitRows(FunctionEmitter &emitter, Operation *op) {
   if (op->hasTrait<Elementwise>() || isa<GatherOp>(op)) {
     rows = chooseRows(emitter, op);
   } else {
-    SmallVector<Index> space = emitter.getSpace(op->getResult(0));
-    for (const Index &dim : ArrayRef(space).drop_back(space.empty() ? 0 : 1))
+    SmallVector<IndexDim> space = emitter.getSpace(op->getResult(0));
+    for (const IndexDim &dim : ArrayRef(space).drop_back(space.empty() ? 0 : 1))
       rows.push_back(dim.key);
   }
   RowNest nest(emitter, {op}, rows);

@@ -8,12 +8,12 @@ using namespace titan::ir;
 using namespace titan::emission;
 
 /// The union of the dimensions of updates and indices, with those that the result lacks first.
-static SmallVector<Index> getScatterSpace(FunctionEmitter &emitter, ScatterOp op) {
+static SmallVector<IndexDim> getScatterSpace(FunctionEmitter &emitter, ScatterOp op) {
   Access result = makeAccess("", emitter.getSpace(op.getResult()));
-  SmallVector<Index> summed, parallel;
+  SmallVector<IndexDim> summed, parallel;
   llvm::StringSet<> seen;
   for (Value operand : {op.getUpdates(), op.getIndices()})
-    for (const Index &dim : emitter.getSpace(operand))
+    for (const IndexDim &dim : emitter.getSpace(operand))
       if (seen.insert(dim.key).second)
         (result.strides.count(dim.key) ? parallel : summed).push_back(dim);
   llvm::append_range(summed, parallel);
@@ -41,13 +41,13 @@ private:
   Loop getAlong() { return {{along}, size, "at"}; }
 
   /// The row of the rank's table that an index selects; out of range for rows of other ranks.
-  std::string getSelectedRow(ArrayRef<Loop> at);
+  std::string getSelectedRow(ArrayRef<Loop> loops);
 
   FunctionEmitter &emitter;
   Writer &out;
   NamedTensorType table;
   int64_t dim;
-  Access updates, at, result;
+  Access updates, indexAccess, result;
   SmallVector<Loop> loops;
   /// Loops of the indices; loops of dimensions that indices and result share; loops of the columns
   /// of the result; loops of dimensions of the updates alone.
@@ -62,8 +62,8 @@ private:
 Scatter::Scatter(FunctionEmitter &emitter, ScatterOp op)
     : emitter(emitter), out(emitter.out()), table(op.getResult().getType()),
       dim(table.findDimIndex(op.getAlongAttr())), updates(emitter.getAccess(op.getUpdates())),
-      at(emitter.getAccess(op.getIndices())), result(emitter.getAccess(op.getResult())),
-      loops(makeLoops(getScatterSpace(emitter, op), {&updates, &at, &result})),
+      indexAccess(emitter.getAccess(op.getIndices())), result(emitter.getAccess(op.getResult())),
+      loops(makeLoops(getScatterSpace(emitter, op), {&updates, &indexAccess, &result})),
       hasFewTerms(op.hasFewTerms()), along(op.getAlong().str()),
       work(emitter.sizes().getCount(op.getUpdates().getType())) {
   (void)emitter.getLocalIndex(table, dim, ""); // declares variables before the loops
@@ -72,7 +72,7 @@ Scatter::Scatter(FunctionEmitter &emitter, ScatterOp op)
   type = getRegisterType(table.getElementType());
   nameLoops(loops);
   for (const Loop &loop : loops) {
-    bool isIndex = at.strides.count(loop.getKey()),
+    bool isIndex = indexAccess.strides.count(loop.getKey()),
          isParallel = result.strides.count(loop.getKey());
     (isIndex ? indices : isParallel ? columns : others).push_back(loop);
     if (isIndex && isParallel)
@@ -88,7 +88,7 @@ Scatter::Scatter(FunctionEmitter &emitter, ScatterOp op)
 }
 
 std::string Scatter::getSelectedRow(ArrayRef<Loop> loops) {
-  return emitter.getLocalIndex(table, dim, emission::getElement(at, loops));
+  return emitter.getLocalIndex(table, dim, emission::getElement(indexAccess, loops));
 }
 
 /// The element of the result for the indices of the loops and `at`.
@@ -159,13 +159,13 @@ void Scatter::splitIndices(const std::string &number, ArrayRef<Loop> known) {
 /// row.
 void Scatter::emitRows() {
   SmallVector<Loop> shared = columns;
-  // Without columns, there is one.
+  // Without loops over columns, the result has one column.
   Loop last = columns.empty() ? Loop{{}, SizeExpr(), "column"} : shared.pop_back_val();
   std::string inner = last.variable, start = inner + "0";
   emitParallel(out, shared.size() + 1 + parallel.size(), work);
   openLoops(out, shared);
   out.open("for (int64_t " + start + " = 0; " + start + " < " + last.size.str() + "; " + start +
-           " += 64)");
+           " += " + kSumColumns + ")");
   if (!columns.empty())
     for (Loop &loop : loops)
       if (loop.getKey() == last.getKey())
@@ -176,7 +176,8 @@ void Scatter::emitRows() {
            ", row);");
   out.line("if (begin == " + ends + "[row])");
   out.line("  continue;");
-  out.line("const int64_t width = tm::min(" + last.size.str() + " - " + start + ", int64_t(64));");
+  out.line("const int64_t width = tm::min(" + last.size.str() + " - " + start + ", int64_t(" +
+           kSumColumns + "));");
   out.line("tm::ColumnSums<" + type + "> total(width);");
   openLoops(out, others);
   out.open("total.add(" + ends + "[row] - begin, [&](int64_t p, int64_t " + inner + ")");
@@ -223,8 +224,8 @@ void Scatter::emit(bool isCuda) {
     emitRows();
 }
 
-/// The initial values of the sums: zeros or a tensor.
-static void emitBeginning(FunctionEmitter &emitter, ScatterOp op) {
+/// Sets the result to the initial values of the sums: zeros or the tensor `into`.
+static void emitInitialValues(FunctionEmitter &emitter, ScatterOp op) {
   NamedTensorType type = op.getResult().getType();
   if (op.getInto())
     emitAccumulator(emitter, op);
@@ -241,7 +242,7 @@ LogicalResult emission::emitScatter(FunctionEmitter &emitter, ScatterOp op) {
   if (type.getElementType().isBF16())
     return op.emitError("cannot emit sums of many updates in bf16: sum in f32 and cast");
   Scatter scatter(emitter, op);
-  emitBeginning(emitter, op);
+  emitInitialValues(emitter, op);
   scatter.emit(emitter.isCuda());
   return success();
 }

@@ -75,7 +75,7 @@ int64_t ProgramState::getNumber(AllocRefAttr ref) const {
   return llvm::find(*usedAllocations, ref.getIndex()) - usedAllocations->begin();
 }
 
-std::optional<SizeExpr> ProgramState::getBucket(AllocRefAttr ref) {
+std::optional<SizeExpr> ProgramState::getBucketSize(AllocRefAttr ref) {
   if (!ref || ref.getSpace() != MemorySpace::Persistent)
     return std::nullopt;
   StringAttr bucket = persistent[ref.getIndex()].getBucket();
@@ -86,21 +86,21 @@ std::optional<SizeExpr> ProgramState::getBucket(AllocRefAttr ref) {
     if (allocation.getBucket() == bucket)
       types.push_back(cast<NamedTensorType>(allocation.getType()));
   // Several buckets of one block have numbers behind a colon, which differ from stage to stage.
-  return SizeExpr(sizes.getBucket(bucket.getValue().split(':').first, types));
+  return SizeExpr(sizes.getBucketSize(bucket.getValue().split(':').first, types));
 }
 
 FunctionEmitter::FunctionEmitter(ProgramState &program, SmallVector<EnclosingRepeat> repeats)
     : program(program), repeats(std::move(repeats)) {}
 
-SmallVector<Index> FunctionEmitter::getSpace(Value value) {
-  SmallVector<Index> space;
+SmallVector<IndexDim> FunctionEmitter::getSpace(Value value) {
+  SmallVector<IndexDim> space;
   for (LocalDim &dim : sizes().getDims(cast<NamedTensorType>(value.getType())))
     space.push_back({dim.key, dim.size});
   return space;
 }
 
 SizeExpr FunctionEmitter::getSlotStride(AllocRefAttr ref, NamedTensorType type) {
-  std::optional<SizeExpr> bucket = program.getBucket(ref);
+  std::optional<SizeExpr> bucket = program.getBucketSize(ref);
   if (!bucket)
     return sizes().getCount(type);
   SizeExpr slots;
@@ -111,17 +111,17 @@ SizeExpr FunctionEmitter::getSlotStride(AllocRefAttr ref, NamedTensorType type) 
 }
 
 SizeExpr FunctionEmitter::getRowStride(Value flat) {
-  if (std::optional<SizeExpr> bucket = program.getBucket(memory::getAllocRef(flat)))
+  if (std::optional<SizeExpr> bucket = program.getBucketSize(memory::getAllocRef(flat)))
     return *bucket;
   return sizes().getDims(cast<NamedTensorType>(flat.getType())).back().size;
 }
 
-Access FunctionEmitter::getAccess(Value value, ArrayRef<Index> space) {
+Access FunctionEmitter::getAccess(Value value, ArrayRef<IndexDim> space) {
   Access access = makeAccess(getPointer(value), space);
   auto type = cast<NamedTensorType>(value.getType());
   access.isNarrow = type.getElementType().isBF16();
-  if (std::optional<SizeExpr> distance = program.getBucket(memory::getAllocRef(value)))
-    for (const Index &slots : llvm::reverse(space.drop_back())) {
+  if (std::optional<SizeExpr> distance = program.getBucketSize(memory::getAllocRef(value)))
+    for (const IndexDim &slots : llvm::reverse(space.drop_back())) {
       access.strides[slots.key] = *distance;
       distance = slots.size * *distance;
     }
@@ -134,7 +134,7 @@ Access FunctionEmitter::getIndexAccess(IotaOp iota) {
   Access access = makeAccess(isHeadTail ? "" : getShardOffset(type, 0), getSpace(iota.getResult()));
   access.isIndex = true;
   if (isHeadTail)
-    access.position = getShard(type, 0) + ".toGlobal";
+    access.offsetToIndex = getShard(type, 0) + ".toGlobal";
   return access;
 }
 
@@ -338,8 +338,8 @@ void FunctionEmitter::copyToAllocation(Value value, AllocRefAttr target) {
   if (target == source)
     return;
   std::string to = getAllocPointer(target, type.getElementType(), getSlotStride(target, type));
-  std::optional<SizeExpr> sourceBucket = program.getBucket(source),
-                          targetBucket = program.getBucket(target);
+  std::optional<SizeExpr> sourceBucket = program.getBucketSize(source),
+                          targetBucket = program.getBucketSize(target);
   SmallVector<LocalDim> dims = sizes().getDims(type);
   if (!(sourceBucket || targetBucket) || dims.size() == 1)
     return copyTo(value, to);

@@ -16,9 +16,9 @@ namespace titan::emission {
 /// The shared state of the functions of one program.
 struct ProgramState {
   ProgramState(mlir::func::FuncOp function, Target target);
-  /// The size of the bucket that contains this reference, in elements: the stride between the slots
-  /// of an allocation. None outside of buckets.
-  std::optional<SizeExpr> getBucket(ir::AllocRefAttr ref);
+  /// The size in elements of the bucket that contains the allocation of `ref`: the stride between
+  /// the slots of this allocation. None outside of buckets.
+  std::optional<SizeExpr> getBucketSize(ir::AllocRefAttr ref);
   /// The number of an allocation in the code: a fragment numbers the persistent ones that it uses.
   int64_t getNumber(ir::AllocRefAttr ref) const;
   Target target;
@@ -55,14 +55,14 @@ public:
   /// Row-major access of the shard of the value.
   Access getAccess(mlir::Value value);
   /// Likewise, with the dimension names of `space`.
-  Access getAccess(mlir::Value value, llvm::ArrayRef<Index> space);
+  Access getAccess(mlir::Value value, llvm::ArrayRef<IndexDim> space);
   /// The stride in elements between the slots of a value of this type.
   SizeExpr getSlotStride(ir::AllocRefAttr ref, ir::NamedTensorType type);
   /// The stride between the rows of a flat value: its slots, which are strided in a bucket.
   SizeExpr getRowStride(mlir::Value flat);
   /// The access of an iota, whose elements need no memory: each equals its index.
   Access getIndexAccess(ir::IotaOp iota);
-  llvm::SmallVector<Index> getSpace(mlir::Value value);
+  llvm::SmallVector<IndexDim> getSpace(mlir::Value value);
   /// The expression of a value without memory that is equal for all elements (a constant, the index
   /// of a repeat); empty for others.
   std::string getInlineScalar(mlir::Value value);
@@ -92,6 +92,7 @@ private:
   mlir::LogicalResult emitReturn(mlir::Operation *op);
   mlir::LogicalResult emitVariant(ir::RepeatVariant variant,
                                   llvm::ArrayRef<EnclosingRepeat> enclosing, std::string &name);
+  /// At the start of a body, stores the stacked outputs that are arguments of the body.
   void emitEarlyStacks(ir::RepeatVariant variant);
   std::string getLayerPointer(dist::LayerOp layer);
   std::string getShardLevels(ir::NamedTensorType type, int64_t dim);
@@ -114,8 +115,8 @@ private:
   std::string lastTrace;                 ///< the last call of `trace`
 };
 
-/// The table of the variant of each iteration, and the table of the slots of `users` (empty: all
-/// variants, whose slots are the iterations).
+/// The names of constant tables with an entry per iteration: its variant, and its slot in a stack
+/// of the variants `users` (empty: all variants; the slots are then the iterations).
 std::string getVariantTable(LocalSizes &sizes, ir::RepeatOp repeat);
 std::string getSlotTable(LocalSizes &sizes, ir::RepeatOp repeat, llvm::ArrayRef<int64_t> users);
 
@@ -133,7 +134,7 @@ std::string getDType(mlir::Type type);
 std::string getScalarType(mlir::Operation *op);
 
 // Operations, by kind
-/// Elementwise operations, reductions along rows, take, put, slice, pad: alone or fused.
+/// One elementwise operation, gather, one-hot scatter, slice or pad that is not fused.
 mlir::LogicalResult emitRows(FunctionEmitter &emitter, mlir::Operation *op);
 mlir::LogicalResult emitFused(FunctionEmitter &emitter, ir::FusedOp op);
 mlir::LogicalResult emitReduce(FunctionEmitter &emitter, ir::ReduceOp op);
@@ -150,13 +151,14 @@ mlir::LogicalResult emitInsertSlice(FunctionEmitter &emitter, ir::InsertSliceOp 
 mlir::LogicalResult emitRotary(FunctionEmitter &emitter, ir::RotaryOp op);
 mlir::LogicalResult emitAttention(FunctionEmitter &emitter, ir::AttentionOp op);
 mlir::LogicalResult emitAttentionGrad(FunctionEmitter &emitter, ir::AttentionGradOp op);
-/// Operations of the dist dialect.
+/// One operation of the dist dialect: a collective, an end of a message, a local conversion, a
+/// wait.
 mlir::LogicalResult emitCollective(FunctionEmitter &emitter, mlir::Operation *op);
 
 /// Sums (or takes the maximum or minimum of) products of `factors` over the dimensions of `space`
 /// that `result` lacks.
 struct Reduction {
-  llvm::SmallVector<Index> space;
+  llvm::SmallVector<IndexDim> space;
   llvm::SmallVector<Access> factors;
   Access result;
   dist::ReductionKind kind;
@@ -169,8 +171,15 @@ void emitReduction(FunctionEmitter &emitter, Reduction reduction);
 void emitProduct(FunctionEmitter &emitter, const GemmOperand &a, const GemmOperand &b,
                  const GemmOperand &c, const std::string &type, bool accumulates);
 
+/// The most columns that one `tm::ColumnSums` sums (runtime/include/titan/runtime/blocked_sum.h),
+/// as emitted text.
+inline constexpr llvm::StringLiteral kSumColumns = "64";
+
+/// Below this number of elements, starting threads costs more than it saves.
+inline constexpr int64_t kMinParallelWork = 16384;
+
 /// Emits `#pragma omp parallel for ...` before a nest of `depth` loops over `count` elements,
-/// unless the work is known to be too small.
+/// unless `count` is known to be less than kMinParallelWork.
 void emitParallel(Writer &out, int depth, const SizeExpr &count);
 /// `for (int64_t v = 0; v < size; ++v) {` for each loop; the caller closes them.
 void openLoops(Writer &out, llvm::ArrayRef<Loop> loops);
@@ -187,7 +196,7 @@ void closeKernel(Writer &out);
 /// Computes the loop variables from the variable `index`, the last loop fastest, except `known`
 /// ones.
 void splitIndex(Writer &out, llvm::ArrayRef<Loop> loops, llvm::ArrayRef<Loop> known = {});
-/// Names unnamed loops i, j, k, ...
+/// Names unnamed loops i, j, k, m, n, i5, i6, ...; `first` is the number of the first name.
 void nameLoops(llvm::MutableArrayRef<Loop> loops, int first = 0);
 
 } // namespace titan::emission

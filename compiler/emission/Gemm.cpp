@@ -19,12 +19,12 @@ std::optional<SizeExpr> getStride(const Access &access, const Loop &loop) {
 
 /// Merges dimensions of one class in the order of the result, or of the left operand for k.
 Classes classify(const GemmOperand &a, const GemmOperand &b, const GemmOperand &c) {
-  llvm::SmallVector<Index> batch, m, n, k;
-  for (const Index &dim : c.dims) {
+  llvm::SmallVector<IndexDim> batch, m, n, k;
+  for (const IndexDim &dim : c.dims) {
     bool inA = a.access.strides.count(dim.key), inB = b.access.strides.count(dim.key);
     (inA && inB ? batch : inA ? m : n).push_back(dim);
   }
-  for (const Index &dim : a.dims)
+  for (const IndexDim &dim : a.dims)
     if (!c.access.strides.count(dim.key))
       k.push_back(dim);
   const Access *all[] = {&a.access, &b.access, &c.access};

@@ -13,7 +13,7 @@ namespace titan::emission {
 
 struct GemmOperand {
   Access access;
-  llvm::SmallVector<Index> dims;
+  llvm::SmallVector<IndexDim> dims;
 };
 
 struct GemmPlan {

@@ -148,7 +148,7 @@ SmallVector<LocalDim> LocalSizes::getDims(ir::NamedTensorType type) {
   return dims;
 }
 
-SizeFactor LocalSizes::getBucket(StringRef name, ArrayRef<ir::NamedTensorType> buffers) {
+SizeFactor LocalSizes::getBucketSize(StringRef name, ArrayRef<ir::NamedTensorType> buffers) {
   std::string text;
   int64_t total = 0;
   bool isKnown = true;

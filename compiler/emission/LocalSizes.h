@@ -13,9 +13,11 @@
 
 namespace titan::emission {
 
-/// A dimension of a local tensor: the name that operations use, and its local size. Flat storage
-/// has one dimension, kFlat, instead of the flattened ones.
-inline constexpr llvm::StringLiteral kFlat = "flat storage"; // no dimension has this name
+/// The key of the one dimension that flat storage has instead of the flattened ones. No dimension
+/// of a program has this name.
+inline constexpr llvm::StringLiteral kFlat = "flat storage";
+
+/// A dimension of a local tensor: the name that operations use, and its local size.
 struct LocalDim {
   std::string key;
   SizeFactor size;
@@ -25,12 +27,13 @@ class LocalSizes {
 public:
   explicit LocalSizes(dist::MeshOp mesh) : mesh(mesh) {}
 
+  /// The local dimensions of a tensor, and the product of their sizes.
   llvm::SmallVector<LocalDim> getDims(ir::NamedTensorType type);
   SizeExpr getCount(ir::NamedTensorType type);
-  /// The number of elements on all ranks of the flat axes together.
+  /// The number of elements that the ranks along the flat axes have together, without padding.
   SizeExpr getCountBeforeFlat(ir::NamedTensorType type);
   /// The number of elements in a bucket of these allocations: the stride between the slots of one.
-  SizeFactor getBucket(llvm::StringRef name, llvm::ArrayRef<ir::NamedTensorType> buffers);
+  SizeFactor getBucketSize(llvm::StringRef name, llvm::ArrayRef<ir::NamedTensorType> buffers);
   /// Size of dimension `dim` split over `axes` (an array of names).
   SizeFactor getSize(ir::DimAttr dim, mlir::ArrayAttr axes);
   /// Product of the degrees of `axes`, as an expression.
@@ -42,11 +45,12 @@ public:
   /// The constant of the axis in emitted code, which is its index: `mesh::tp_`.
   std::string getAxisName(mlir::StringAttr axis) const { return getAxisName(mesh, axis); }
   static std::string getAxisName(dist::MeshOp mesh, mlir::StringAttr axis);
-  /// Its name inside the namespace `mesh`.
+  /// The name of this constant inside the namespace `mesh`: `tp_`.
   static std::string getConstant(dist::MeshOp mesh, mlir::StringAttr axis);
+  /// Whether the degree of one of `axes` is fixed at launch.
   bool isAuto(mlir::ArrayAttr axes);
 
-  /// A constant array of these numbers, by its name; equal arrays are merged.
+  /// The name of a constant array of these numbers; equal arrays are merged.
   std::string getTable(llvm::StringRef wanted, llvm::ArrayRef<int64_t> numbers);
 
   /// `constexpr` lines for the program.
@@ -63,16 +67,18 @@ public:
 
 private:
   SizeFactor makeSize(ir::DimAttr dim, mlir::ArrayAttr axes);
+  /// Declares a constant, or a variable if `value` is 0, with a name like `wanted`, unless one with
+  /// this definition exists.
   SizeFactor declare(llvm::StringRef wanted, llvm::StringRef definition, int64_t value);
 
   dist::MeshOp mesh;
   NameScope scope;
-  llvm::StringMap<SizeFactor> known; ///< by definition
+  llvm::StringMap<SizeFactor> known; ///< declared sizes by their definitions
   /// The sizes of `getSize` that are constants, which no function has to declare.
   llvm::DenseMap<std::pair<mlir::Attribute, mlir::Attribute>, SizeFactor> constantSizes;
   llvm::SmallVector<std::string> constants;
   llvm::MapVector<llvm::StringRef, std::string> variables; ///< name to definition
-  llvm::SmallVector<std::string> used;
+  llvm::SmallVector<std::string> used; ///< definitions of the current function's variables
 };
 
 } // namespace titan::emission

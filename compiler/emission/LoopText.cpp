@@ -1,12 +1,9 @@
-// Prints loops.
+// Emits loop nests and kernels as text.
 
 #include "compiler/emission/FunctionEmitter.h"
 
 using namespace titan;
 using namespace titan::emission;
-
-/// Below this number of elements, starting threads costs more than it saves.
-static constexpr int64_t kMinParallelWork = 16384;
 
 void emission::emitParallel(Writer &out, int depth, const SizeExpr &count) {
   std::optional<int64_t> value = count.getValue();
@@ -57,6 +54,7 @@ void emission::splitIndex(Writer &out, llvm::ArrayRef<Loop> loops, llvm::ArrayRe
   }
 }
 
+/// Opens a call of `tm::launch` or `tm::launchRows` with a lambda over the indices of `loops`.
 static void open(Writer &out, llvm::ArrayRef<Loop> loops, llvm::StringRef launch) {
   SizeExpr count;
   for (const Loop &loop : loops)

@@ -1,4 +1,4 @@
-// Index spaces and what walks them.
+// Index spaces and loops over them.
 
 #include "compiler/emission/Loops.h"
 
@@ -7,10 +7,10 @@
 
 using namespace titan::emission;
 
-Access titan::emission::makeAccess(std::string pointer, llvm::ArrayRef<Index> dims) {
+Access titan::emission::makeAccess(std::string pointer, llvm::ArrayRef<IndexDim> dims) {
   Access access{std::move(pointer), {}};
   SizeExpr stride;
-  for (const Index &dim : llvm::reverse(dims)) {
+  for (const IndexDim &dim : llvm::reverse(dims)) {
     access.strides[dim.key] = stride;
     stride = dim.size * stride;
   }
@@ -18,7 +18,7 @@ Access titan::emission::makeAccess(std::string pointer, llvm::ArrayRef<Index> di
 }
 
 /// Whether `outer` and `inner` are contiguous in every access.
-static bool canMerge(llvm::StringRef outer, const Index &inner,
+static bool canMerge(llvm::StringRef outer, const IndexDim &inner,
                      llvm::ArrayRef<const Access *> accesses) {
   return llvm::all_of(accesses, [&](const Access *access) {
     auto a = access->strides.find(outer), b = access->strides.find(inner.key);
@@ -27,10 +27,10 @@ static bool canMerge(llvm::StringRef outer, const Index &inner,
   });
 }
 
-llvm::SmallVector<Loop> titan::emission::makeLoops(llvm::ArrayRef<Index> space,
+llvm::SmallVector<Loop> titan::emission::makeLoops(llvm::ArrayRef<IndexDim> space,
                                                    llvm::ArrayRef<const Access *> accesses) {
   llvm::SmallVector<Loop> loops;
-  for (const Index &dim : space) {
+  for (const IndexDim &dim : space) {
     if (dim.size.isOne())
       continue;
     if (!loops.empty() && canMerge(loops.back().getKey(), dim, accesses)) {
@@ -69,8 +69,8 @@ std::string titan::emission::getElementAt(const Access &access, const std::strin
   if (!access.isIndex)
     return access.pointer + "[" + offset + "]";
   std::string sum = add(offset, access.pointer.empty() ? "0" : access.pointer);
-  if (!access.position.empty())
-    return access.position + "(" + sum + ")";
+  if (!access.offsetToIndex.empty())
+    return access.offsetToIndex + "(" + sum + ")";
   if (llvm::none_of(sum, llvm::isAlpha)) // a literal alone would be an int
     return "int64_t(" + sum + ")";
   return sum.find(' ') == std::string::npos ? sum : "(" + sum + ")";

@@ -18,14 +18,16 @@ struct Access {
   std::string pointer;
   llvm::StringMap<SizeExpr> strides;
   bool isNarrow = false; ///< elements are bf16: computed as float, rounded by a store
-  /// Without memory: an element is its own offset, counted from `pointer`, a number (empty: 0).
+  /// The access of an index table, which has no memory: an element equals its offset plus
+  /// `pointer`, which is then an integer expression (empty: 0).
   bool isIndex = false;
-  std::string position = {}; ///< of an index: a function of the offset; empty: the identity
+  std::string offsetToIndex =
+      {}; ///< of an index table: a function to apply to this sum; empty: none
 };
 
 /// A dimension of an index space.
-struct Index {
-  std::string key;
+struct IndexDim {
+  std::string key; ///< its name
   SizeExpr size;
 };
 
@@ -38,11 +40,11 @@ struct Loop {
 };
 
 /// The row-major access of a tensor with these dimensions.
-Access makeAccess(std::string pointer, llvm::ArrayRef<Index> dims);
+Access makeAccess(std::string pointer, llvm::ArrayRef<IndexDim> dims);
 
 /// Loops over `space`, outer to inner, merged if all accesses allow it. Dimensions of size 1 are
 /// dropped. Variables are empty.
-llvm::SmallVector<Loop> makeLoops(llvm::ArrayRef<Index> space,
+llvm::SmallVector<Loop> makeLoops(llvm::ArrayRef<IndexDim> space,
                                   llvm::ArrayRef<const Access *> accesses);
 
 /// Adds `offset`, an expression, to the access.

@@ -1,4 +1,4 @@
-// Text of others in emitted C++.
+// User text in emitted C++.
 
 #include "compiler/emission/Names.h"
 

@@ -108,7 +108,7 @@ static std::string getStackOverlap(const arena::StackOverlap &overlap) {
          list(overlap.producedBelow, constraint) + "}";
 }
 
-std::string ProgramTable::getInfo(NamedTensorType type, DenseI64ArrayAttr unpadded) {
+std::string ProgramTable::getTensorInfo(NamedTensorType type, DenseI64ArrayAttr unpadded) {
   dist::ShardingAttr sharding = type.getShardingOrReplicated();
   std::string dims;
   for (auto [i, dim, axes] : llvm::enumerate(type.getDims(), sharding.getDimAxes())) {
@@ -234,7 +234,7 @@ void ProgramTable::emitPersistent() {
   out.close(");");
 }
 
-/// `Init::...`, the scales and the cut of a parameter.
+/// `Init::...`, the scales and the cut of a parameter's initial values.
 static std::string getInit(InitAttr init) {
   static const char *const kinds[] = {"Constant", "Normal", "TruncatedNormal", "Uniform"};
   std::string scales;
@@ -279,7 +279,7 @@ void ProgramTable::emitTensor(func::FuncOp function, DictionaryAttr attributes,
       continue;
     out.line("{.role = Role::" + role + ", .name = " + quote(name) + ",");
     auto unpadded = attributes.getAs<DenseI64ArrayAttr>(attr::kUnpadded);
-    out.line(" .info = " + getInfo(type, unpadded) +
+    out.line(" .info = " + getTensorInfo(type, unpadded) +
              ", .allocation = " + std::to_string(ref.getIndex()) + ",");
     std::string rest =
         isShared ? ""
@@ -334,7 +334,7 @@ void ProgramTable::emitInputs(func::FuncOp declaration) {
       unsigned whole = *ir::findArgument(declaration, attr::kInput, name);
       auto type = cast<NamedTensorType>(declaration.getArgumentTypes()[whole]);
       out.line("{.role = Role::Input, .name = " + quote(name) + ", .info = " +
-               getInfo(type, nullptr) + ", .allocation = " + std::to_string(ref.getIndex()) +
+               getTensorInfo(type, nullptr) + ", .allocation = " + std::to_string(ref.getIndex()) +
                ", .function = " + quote(declaration.getName()) +
                getIndexRange(declaration.getArgAttrDict(whole)) + "},");
     }
@@ -451,7 +451,7 @@ void ProgramTable::emitDescription(ArrayRef<func::FuncOp> functions,
   out.blank();
 }
 
-void ProgramTable::emitChoice(StringRef degreeOne) {
+void ProgramTable::emitDescribeCall(StringRef degreeOne) {
   if (degreeOne.empty())
     return out.line("describe(p, degree);");
   out.line("if (degree[" + LocalSizes::getAxisName(mesh, dist::findAutoAxis(mesh).getName()) +
@@ -476,7 +476,7 @@ void ProgramTable::emit(const HostFunctions &hostFunctions, StringRef degreeOne,
     out.line("p.config = " + quote(config) + ";");
   out.line("p.code = " + quote(checksum) + ";");
   out.line("p.mesh = programMesh();");
-  emitChoice(degreeOne);
+  emitDescribeCall(degreeOne);
   emitSettings();
   emitWeights();
   hostFunctions.emitRows(out);

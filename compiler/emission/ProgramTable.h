@@ -27,7 +27,8 @@ public:
 
 private:
   void emitMesh();
-  void emitChoice(llvm::StringRef degreeOne);
+  /// The call of `describe` that belongs to the degree of the `auto` axis.
+  void emitDescribeCall(llvm::StringRef degreeOne);
   void emitSettings();
   void emitWeights();
   void emitPersistent();
@@ -45,8 +46,9 @@ private:
   /// The steps in which a turn runs; nothing for other functions.
   void emitTurn(mlir::func::FuncOp function);
   std::string getAllocation(ir::AllocationAttr allocation);
-  /// `unpadded`: the sizes without padding, or null.
-  std::string getInfo(ir::NamedTensorType type, mlir::DenseI64ArrayAttr unpadded);
+  /// A TensorInfoRow: element type, dimensions and sharding. `unpadded`: the sizes without padding,
+  /// or null.
+  std::string getTensorInfo(ir::NamedTensorType type, mlir::DenseI64ArrayAttr unpadded);
   std::string getAxes(mlir::ArrayAttr axes);
   /// The number of elements per rank, as an expression of `degree`.
   std::string getCount(ir::NamedTensorType type);
@@ -57,7 +59,7 @@ private:
   /// Allocations that already have a tensor; shared ones have no function. A named loss is a tensor
   /// of its own, also where it is the only loss and so equals the sum.
   llvm::DenseSet<std::tuple<mlir::Operation *, ir::AllocRefAttr, llvm::StringRef>> described;
-  int64_t parameters = 0;
+  int64_t parameters = 0;   ///< number of elements of all parameters, without padding
   mlir::Type parameterType; ///< the element type of the first parameter; null without one
 };
 

@@ -24,14 +24,14 @@ void RowNest::emitDevice() {
     emitInner(0);
     return closeKernel(text);
   }
-  inRows = true;
+  isRowKernel = true;
   openRowKernel(text, rowLoops);
   emitRowScalars();
   text.line("__syncthreads();");
   for (unsigned i = 0; i < inners.size(); ++i)
     emitInner(i);
   closeKernel(text);
-  inRows = false;
+  isRowKernel = false;
 }
 
 void RowNest::openDeviceLoops(const Inner &inner, ArrayRef<Loop> loops) {
@@ -60,7 +60,7 @@ void RowNest::openBlockLoops(ArrayRef<Loop> loops, bool isSerial) {
 }
 
 void RowNest::openSums(ArrayRef<Loop> loops) {
-  if (!inRows)
+  if (!isRowKernel)
     return openLoops(text, loops);
   // Threads may still read the old content of the result.
   text.line("__syncthreads();");
@@ -71,6 +71,6 @@ void RowNest::openSums(ArrayRef<Loop> loops) {
 
 void RowNest::closeSums(ArrayRef<Loop> loops) {
   closeLoops(text, loops);
-  if (inRows && loops.empty())
+  if (isRowKernel && loops.empty())
     text.close();
 }

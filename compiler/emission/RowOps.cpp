@@ -44,10 +44,11 @@ std::string RowNest::getOperand(Value value) {
   return getLoaded(accesses[value], current);
 }
 
-void RowNest::store(Value value, StringRef name) {
+void RowNest::store(Value value, StringRef expression) {
   if (auto it = targets.find(value); it != targets.end())
     for (const Access &target : it->second)
-      stores.push_back((getElement(target, current) + " = " + strip(name) + ";").str());
+      stores.push_back(
+          (getElement(target, current) + " = " + stripParentheses(expression) + ";").str());
 }
 
 int64_t RowNest::countStores(const Inner &inner) {
@@ -70,11 +71,11 @@ void RowNest::define(Value value, std::string expression) {
     return it != innerOf.end() && it->second == inner;
   });
   bool isStored = targets.count(value) || accesses.count(value) || isRowScalar;
-  // A store rounds by itself.
+  // A store to bf16 rounds, so only other uses need a rounded expression.
   std::string stored = expression;
   if (isNarrow(value) && !isExact(value.getDefiningOp()))
-    expression = ("float(bf16(" + strip(expression) + "))").str();
-  if (!isStored && uses == 1 && expression.size() < 100) {
+    expression = ("float(bf16(" + stripParentheses(expression) + "))").str();
+  if (!isStored && uses == 1 && expression.size() < kMaxInlineLength) {
     expressions[value] = std::move(expression);
     return;
   }
@@ -82,18 +83,18 @@ void RowNest::define(Value value, std::string expression) {
   if (isStored && uses == 0 && !isRowScalar && countStores(inners[inner]) == 1) {
     store(value, stored);
     if (!targets.count(value))
-      stores.push_back(getElement(accesses[value], current) + " = " + strip(expression).str() +
-                       ";");
+      stores.push_back(getElement(accesses[value], current) + " = " +
+                       stripParentheses(expression).str() + ";");
     return;
   }
   std::string name = emitter.names().pick(ir::getSourceName(value) + "_at");
-  text.line("const " + getType(value) + " " + name + " = " + strip(expression) + ";");
+  text.line("const " + getType(value) + " " + name + " = " + stripParentheses(expression) + ";");
   (isRowScalar ? scalars : expressions)[value] = name;
   store(value, name);
   // Where later loops read from memory that is also the target, one store is enough.
-  auto kind = accesses.find(value);
-  if (kind != accesses.end() && !targets.count(value))
-    stores.push_back(getElement(kind->second, current) + " = " + name + ";");
+  auto access = accesses.find(value);
+  if (access != accesses.end() && !targets.count(value))
+    stores.push_back(getElement(access->second, current) + " = " + name + ";");
 }
 
 void RowNest::emitOp(Operation *op) {
@@ -124,18 +125,19 @@ void RowNest::emitElementwise(Operation *op) {
 
 std::string RowNest::defineLocal(Value value, StringRef expression) {
   std::string name = emitter.names().pick(ir::getSourceName(value) + "_at");
-  text.line("const " + getType(value) + " " + name + " = " + strip(expression) + ";");
+  text.line("const " + getType(value) + " " + name + " = " + stripParentheses(expression) + ";");
   return name;
 }
 
-/// The steps of the function, one statement each but for what is used once.
+/// Emits a statement for each step of the function, except constants and short expressions with one
+/// use.
 void RowNest::emitApply(ApplyOp op) {
   ScalarFunctionOp callee = op.getCallee();
   Expressions known;
   for (auto [operand, argument] :
        llvm::zip_equal(op.getInputs(), callee.getBody().getArguments())) {
     std::string expression = getOperand(operand);
-    // The results may overwrite it.
+    // Loads the element first, because stores of the results may overwrite it.
     known[argument] = scalars.count(operand) ? expression : defineLocal(operand, expression);
   }
   emitSteps(callee, known,
@@ -182,7 +184,7 @@ std::string RowNest::getPad(PadOp op) {
          element + " : " + getType(op.getResult()) + "(0))";
 }
 
-// Reductions below the row
+// Reductions within a row
 
 static std::string getNeutral(ReduceOp op) {
   std::string type = getType(op.getResult());
@@ -191,9 +193,9 @@ static std::string getNeutral(ReduceOp op) {
   return (op.getKind() == dist::ReductionKind::Max ? "tm::lowest<" : "tm::highest<") + type + ">()";
 }
 
-SmallVector<Index> RowNest::getParallelSpace(ReduceOp op) {
-  SmallVector<Index> parallel;
-  for (Index &dim : emitter.getSpace(op.getResult()))
+SmallVector<IndexDim> RowNest::getParallelSpace(ReduceOp op) {
+  SmallVector<IndexDim> parallel;
+  for (IndexDim &dim : emitter.getSpace(op.getResult()))
     if (!isRow(dim.key))
       parallel.push_back(dim);
   return parallel;
@@ -202,10 +204,10 @@ SmallVector<Index> RowNest::getParallelSpace(ReduceOp op) {
 bool RowNest::isLongSum(ReduceOp op) {
   if (op.getKind() != dist::ReductionKind::Sum || !isRounded(getType(op.getResult())))
     return false;
-  SmallVector<Index> parallel = getParallelSpace(op);
+  SmallVector<IndexDim> parallel = getParallelSpace(op);
   SizeExpr terms;
-  for (const Index &dim : getInnerSpace(op))
-    if (llvm::none_of(parallel, [&](const Index &other) { return other.key == dim.key; }))
+  for (const IndexDim &dim : getInnerSpace(op))
+    if (llvm::none_of(parallel, [&](const IndexDim &other) { return other.key == dim.key; }))
       terms = terms * dim.size;
   return !areFewTerms(terms);
 }
@@ -216,14 +218,15 @@ void RowNest::startScalar(ReduceOp op, ArrayRef<Loop> loops) {
   std::string type = getType(op.getResult());
   scalars[op.getResult()] = name;
   bool isSum = op.getKind() == dist::ReductionKind::Sum && isRounded(type);
-  if (!isSum || !(inRows ? !loops.empty() : needsBlocks(loops))) {
+  if (!isSum || !(isRowKernel ? !loops.empty() : needsBlocks(loops))) {
     text.line(type + " " + name + " = " + getNeutral(op) + ";");
     return;
   }
   SumNames sum{emitter.names().pick(name + "_total"), "", type};
-  if (!inRows)
+  if (!isRowKernel)
     sum.block = emitter.names().pick(name + "_part");
-  text.line(inRows ? "tm::Sum<" + type + "> " + sum.total + ";" : "double " + sum.total + " = 0;");
+  text.line(isRowKernel ? "tm::Sum<" + type + "> " + sum.total + ";"
+                        : "double " + sum.total + " = 0;");
   blockedSums[op.getResult()] = sum;
 }
 
@@ -248,7 +251,7 @@ void RowNest::startBuffer(ReduceOp op) {
 
 SmallVector<SumNames> RowNest::getBlockedSums(const Inner &inner) {
   SmallVector<SumNames> sums;
-  if (!inRows)
+  if (!isRowKernel)
     for (Operation *op : inner.ops)
       if (auto it = blockedSums.find(op->getResult(0)); it != blockedSums.end())
         sums.push_back(it->second);
@@ -259,15 +262,15 @@ void RowNest::emitReduce(ReduceOp op) {
   std::string value = getOperand(op.getInput());
   auto scalar = scalars.find(op.getResult());
   auto blocked = blockedSums.find(op.getResult());
-  if (blocked != blockedSums.end() && inRows) {
-    text.line(blocked->second.total + ".add(" + strip(value) + ");");
+  if (blocked != blockedSums.end() && isRowKernel) {
+    text.line(blocked->second.total + ".add(" + stripParentheses(value) + ");");
     return;
   }
   std::string sum = blocked != blockedSums.end() ? blocked->second.block
                     : scalar != scalars.end()    ? scalar->second
                                                  : getElement(accesses[op.getResult()], current);
   if (op.getKind() == dist::ReductionKind::Sum)
-    text.line(sum + " += " + strip(value) + ";");
+    text.line(sum + " += " + stripParentheses(value) + ";");
   else
     text.line(sum + " = " + (op.getKind() == dist::ReductionKind::Max ? "tm::max(" : "tm::min(") +
               sum + ", " + value + ");");
@@ -289,12 +292,13 @@ void RowNest::finishScalar(ReduceOp op) {
     return "tm::reduceBlock<tm::" + kind.str() + ">(" + value + ")";
   };
   // Without a loop, each thread has the whole sum already.
-  bool isShared =
-      inRows && llvm::any_of(getInnerSpace(op), [](const Index &dim) { return !dim.size.isOne(); });
+  bool isShared = isRowKernel && llvm::any_of(getInnerSpace(op), [](const IndexDim &dim) {
+                    return !dim.size.isOne();
+                  });
   auto blocked = blockedSums.find(op.getResult());
   if (blocked != blockedSums.end()) {
     const SumNames &sum = blocked->second;
-    std::string total = inRows ? combineBlock(sum.total + ".get()") : sum.total;
+    std::string total = isRowKernel ? combineBlock(sum.total + ".get()") : sum.total;
     std::string value = sum.type + "(" + total + ")";
     if (isNarrow(op.getResult()))
       value = "float(bf16(" + value + "))";
@@ -305,11 +309,11 @@ void RowNest::finishScalar(ReduceOp op) {
     if (isNarrow(op.getResult()) && !isExact(op))
       text.line(name + " = float(bf16(" + name + "));");
   }
-  auto wanted = targets.find(op.getResult());
-  if (wanted == targets.end())
+  auto found = targets.find(op.getResult());
+  if (found == targets.end())
     return;
-  for (const Access &target : wanted->second)
-    text.line((inRows ? "if (threadIdx.x == 0) " : "") + getElement(target, rowLoops) + " = " +
+  for (const Access &target : found->second)
+    text.line((isRowKernel ? "if (threadIdx.x == 0) " : "") + getElement(target, rowLoops) + " = " +
               name + ";");
 }
 
@@ -317,18 +321,18 @@ void RowNest::finishScalar(ReduceOp op) {
 void RowNest::finishBuffer(ReduceOp op) {
   Access sums = accesses[op.getResult()];
   SmallVector<Access> all;
-  if (auto wanted = targets.find(op.getResult()); wanted != targets.end())
-    all = wanted->second;
+  if (auto found = targets.find(op.getResult()); found != targets.end())
+    all = found->second;
   if (isLongSum(op) && (all.empty() || isNarrow(op.getResult())))
     declareBuffer(op.getResult());
   else if (isLongSum(op))
     accesses[op.getResult()] = all.front();
   if (all.empty() || isNarrow(op.getResult()))
     all.insert(all.begin(), accesses[op.getResult()]);
-  SmallVector<const Access *> walked{&sums};
+  SmallVector<const Access *> accessed{&sums};
   for (const Access &access : all)
-    walked.push_back(&access);
-  SmallVector<Loop> loops = makeLoops(getParallelSpace(op), walked);
+    accessed.push_back(&access);
+  SmallVector<Loop> loops = makeLoops(getParallelSpace(op), accessed);
   nameLoops(loops, rowLoops.size() == 1 ? 0 : rowLoops.size());
   SmallVector<Loop> at = rowLoops;
   llvm::append_range(at, loops);

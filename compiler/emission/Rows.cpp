@@ -19,9 +19,9 @@ bool RowNest::isInside(Value value) const {
   return value.getDefiningOp() && innerOf.count(value.getDefiningOp());
 }
 
-SmallVector<Index> RowNest::getInnerSpace(Operation *op) {
-  SmallVector<Index> space;
-  for (Index &dim : emitter.getSpace(fusion::getIteratedTensor(op)))
+SmallVector<IndexDim> RowNest::getInnerSpace(Operation *op) {
+  SmallVector<IndexDim> space;
+  for (IndexDim &dim : emitter.getSpace(fusion::getIteratedTensor(op)))
     if (!isRow(dim.key))
       space.push_back(dim);
   return space;
@@ -61,9 +61,9 @@ static SmallVector<std::string> getNeededIndices(Operation *op) {
   return keys;
 }
 
-/// Row-major in the whole tensor, of which this rank holds a part.
+/// The row-major access of the global tensor, of which this rank has a shard.
 static Access makeGlobalAccess(RandomOp op) {
-  SmallVector<Index> space;
+  SmallVector<IndexDim> space;
   for (auto [dim, size] : llvm::zip_equal(op.getType().getDims(), op.getWholeShape()))
     space.push_back({dim.getName().str(), SizeFactor{std::to_string(size), size}});
   return makeAccess("", space);
@@ -94,7 +94,7 @@ void RowNest::prepareAccesses() {
       // The target may have other dimension names than the value; the memory is the same.
       targets[value].push_back(emitter.getAccess(target, emitter.getSpace(value)));
     }
-  // A slice is an access that starts further on, perhaps under another name.
+  // A slice is an access from its offset on; the dimension may have another name.
   for (Operation *op : ops)
     if (auto slice = dyn_cast<SliceOp>(op)) {
       Access &access = accesses[slice.getInput()];
@@ -134,7 +134,7 @@ SizeExpr RowNest::getWork() {
   int64_t most = 0;
   for (const Inner &inner : inners) {
     SizeExpr size;
-    for (const Index &dim : inner.space)
+    for (const IndexDim &dim : inner.space)
       size = size * dim.size;
     if (int64_t value = size.getValue().value_or(INT64_MAX); value > most) {
       most = value;
@@ -144,11 +144,10 @@ SizeExpr RowNest::getWork() {
   return work * largest;
 }
 
-/// Rows follow the order of the first tensor that has all of them.
-SmallVector<Index> RowNest::getRowSpace() {
+SmallVector<IndexDim> RowNest::getRowSpace() {
   for (Operation *op : ops) {
-    SmallVector<Index> space;
-    for (Index &dim : emitter.getSpace(fusion::getIteratedTensor(op)))
+    SmallVector<IndexDim> space;
+    for (IndexDim &dim : emitter.getSpace(fusion::getIteratedTensor(op)))
       if (isRow(dim.key))
         space.push_back(dim);
     if (space.size() == rows.size())
@@ -160,7 +159,7 @@ SmallVector<Index> RowNest::getRowSpace() {
 LogicalResult RowNest::emit() {
   schedule();
   prepareAccesses();
-  SmallVector<Index> space = getRowSpace();
+  SmallVector<IndexDim> space = getRowSpace();
   SmallVector<const Access *> all;
   for (const Inner &inner : inners)
     llvm::append_range(all, getAccesses(inner));
@@ -191,7 +190,7 @@ void RowNest::emitRowScalars() {
       auto it = accesses.find(operand);
       if (it == accesses.end() || it->second.isIndex || isTable || scalars.count(operand))
         continue;
-      bool varies = llvm::any_of(emitter.getSpace(operand), [&](const Index &dim) {
+      bool varies = llvm::any_of(emitter.getSpace(operand), [&](const IndexDim &dim) {
         return !isRow(dim.key) && !dim.size.isOne();
       });
       if (varies)
@@ -211,8 +210,8 @@ std::string RowNest::getSimd(const Inner &inner, ArrayRef<Loop> loops) {
     auto reduce = dyn_cast<ReduceOp>(op);
     if (!reduce)
       continue;
-    auto acc = scalars.find(reduce.getResult());
-    if (acc == scalars.end()) {
+    auto scalar = scalars.find(reduce.getResult());
+    if (scalar == scalars.end()) {
       // Vectorising sums of array elements is safe only along a dimension of the result.
       auto access = accesses.find(reduce.getResult());
       if (access == accesses.end() || !access->second.strides.count(loops.back().getKey()))
@@ -223,13 +222,13 @@ std::string RowNest::getSimd(const Inner &inner, ArrayRef<Loop> loops) {
                      : reduce.getKind() == dist::ReductionKind::Max ? "max"
                                                                     : "min";
     auto blocked = blockedSums.find(reduce.getResult());
-    const std::string &name = blocked == blockedSums.end() ? acc->second : blocked->second.block;
+    const std::string &name = blocked == blockedSums.end() ? scalar->second : blocked->second.block;
     sums += (" reduction(" + sign + ":" + name + ")").str();
   }
   // Outer loops iterate over the slots of block-wise storage.
   bool isParallel = rowLoops.empty() && sums.empty() && inners.size() == 1;
   std::optional<int64_t> work = loops.back().size.getValue();
-  if (isParallel && (!work || *work >= 16384))
+  if (isParallel && (!work || *work >= kMinParallelWork))
     return "#pragma omp parallel for simd";
   return "#pragma omp simd" + sums;
 }
@@ -283,7 +282,7 @@ void RowNest::emitInner(unsigned index) {
     emitOp(op);
   // Values of the row are the same for all threads of a block; one of them writes.
   for (const std::string &store : stores)
-    text.line((inRows && loops.empty() ? "if (threadIdx.x == 0) " : "") + store);
+    text.line((isRowKernel && loops.empty() ? "if (threadIdx.x == 0) " : "") + store);
   if (!sums.empty()) {
     closeBlocks(text, loops.back(), sums);
     loops.pop_back();
@@ -302,15 +301,15 @@ void RowNest::declareBuffer(Value value) {
 }
 
 void RowNest::declareBuffer(Value value, StringRef type, StringRef suffix) {
-  SmallVector<Index> space;
+  SmallVector<IndexDim> space;
   SizeExpr size;
-  for (Index &dim : emitter.getSpace(value))
+  for (IndexDim &dim : emitter.getSpace(value))
     if (!isRow(dim.key)) {
       space.push_back(dim);
       size = size * dim.size;
     }
   std::string name = emitter.names().pick((ir::getSourceName(value) + suffix).str());
-  text.line((inRows ? "__shared__ " : "alignas(64) ") + type + " " + name + "[" + size.str() +
+  text.line((isRowKernel ? "__shared__ " : "alignas(64) ") + type + " " + name + "[" + size.str() +
             "];");
   accesses[value] = makeAccess(name, space);
 }

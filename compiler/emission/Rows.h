@@ -23,11 +23,11 @@ public:
 private:
   /// Operations that share an inner loop over `space`.
   struct Inner {
-    llvm::SmallVector<Index> space;
+    llvm::SmallVector<IndexDim> space;
     llvm::SmallVector<mlir::Operation *> ops;
   };
   void schedule();
-  llvm::SmallVector<Index> getInnerSpace(mlir::Operation *op);
+  llvm::SmallVector<IndexDim> getInnerSpace(mlir::Operation *op);
   void prepareAccesses();
   bool isUsedLater(mlir::Value value, unsigned inner);
   void emitRowScalars();
@@ -50,6 +50,8 @@ private:
   void declareBuffer(mlir::Value value);
   void declareBuffer(mlir::Value value, llvm::StringRef type, llvm::StringRef suffix);
   void emitReduce(ir::ReduceOp op);
+  /// A reduction has a scalar or a buffer as accumulator. `start...` declares and initialises it,
+  /// `finish...` converts and stores the result.
   void startScalar(ir::ReduceOp op, llvm::ArrayRef<Loop> loops);
   void startBuffer(ir::ReduceOp op);
   void finishReduce(ir::ReduceOp op);
@@ -60,7 +62,7 @@ private:
   /// The scalar sums of these operations that are computed in blocks.
   llvm::SmallVector<SumNames> getBlockedSums(const Inner &inner);
   /// The dimensions of the result of a reduction inside the row.
-  llvm::SmallVector<Index> getParallelSpace(ir::ReduceOp op);
+  llvm::SmallVector<IndexDim> getParallelSpace(ir::ReduceOp op);
   Access getOperandAccess(mlir::Value operand);
   std::string getGather(ir::GatherOp op);
   std::string getOneHot(ir::ScatterOp op);
@@ -70,17 +72,21 @@ private:
   std::string getGlobalIndex(mlir::Value value);
   /// The number of elements that the loop stores per iteration.
   int64_t countStores(const Inner &inner);
+  /// Makes `expression` the value of `value`: keeps it for its only use, stores it, or names it.
   void define(mlir::Value value, std::string expression);
-  void store(mlir::Value value, llvm::StringRef text);
+  /// Adds stores of `expression` to all targets of `value` to `stores`.
+  void store(mlir::Value value, llvm::StringRef expression);
   /// The local index along dimension `key`, as an expression.
   std::string getIndex(llvm::StringRef key);
+  /// The OpenMP pragma of the innermost loop; empty if vectorising it is not safe.
   std::string getSimd(const Inner &inner, llvm::ArrayRef<Loop> loops);
+  /// The accesses of the loop's operands, results and indices, which determine how loops merge.
   llvm::SmallVector<const Access *> getAccesses(const Inner &inner);
   bool isRow(llvm::StringRef key) const { return llvm::is_contained(rows, key); }
   bool isInside(mlir::Value value) const;
-  /// Elements are bf16. A register holds a float rounded to bf16, so the result does not depend on
-  /// intermediate stores.
-  llvm::SmallVector<Index> getRowSpace();
+  /// The dimensions `rows`, in the order of the first tensor that has all of them.
+  llvm::SmallVector<IndexDim> getRowSpace();
+  /// The number of rows times the size of the largest inner space.
   SizeExpr getWork();
 
   FunctionEmitter &emitter;
@@ -91,7 +97,7 @@ private:
   llvm::SmallVector<Inner> inners;
   llvm::DenseMap<mlir::Operation *, unsigned> innerOf;
   llvm::DenseMap<mlir::Value, Access> accesses; ///< external values, buffers of the row
-  llvm::DenseMap<mlir::Value, llvm::SmallVector<Access>> targets;
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<Access>> targets; ///< memory of the outputs
   /// For each random value: the global index of its elements.
   llvm::MapVector<mlir::Value, Access> globalIndices;
   llvm::StringMap<Access> indexAccesses;                ///< one per dimension whose index is needed
@@ -100,7 +106,7 @@ private:
   llvm::DenseMap<mlir::Value, std::string> expressions; ///< values of the current inner loop
   llvm::SmallVector<Loop> rowLoops, current;            ///< `current` includes the rows
   llvm::SmallVector<std::string> stores;                ///< written at the end of the inner loop
-  bool inRows = false;          ///< inside a kernel with one block of threads per row
+  bool isRowKernel = false;     ///< inside a kernel with one block of threads per row
   bool isElementKernel = false; ///< inside a kernel with one thread per element
   Writer text;
 };

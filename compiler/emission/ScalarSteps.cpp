@@ -30,7 +30,7 @@ bool emission::isExact(Operation *op) {
   return op->hasTrait<Exact>() || isa<ScatterOp>(op);
 }
 
-StringRef emission::strip(StringRef text) {
+StringRef emission::stripParentheses(StringRef text) {
   if (!text.starts_with("(") || !text.ends_with(")"))
     return text;
   int depth = 0;
@@ -51,8 +51,9 @@ void emission::emitSteps(ScalarFunctionOp function, Expressions &known,
     std::string expression =
         cast<ScalarOpInterface>(step).getElementExpression(in, 0, getScalarType(step));
     if (isNarrow(result) && !isExact(step))
-      expression = ("float(bf16(" + strip(expression) + "))").str();
-    bool isInline = isa<ConstantOp>(step) || (result.hasOneUse() && expression.size() < 100);
+      expression = ("float(bf16(" + stripParentheses(expression) + "))").str();
+    bool isInline =
+        isa<ConstantOp>(step) || (result.hasOneUse() && expression.size() < kMaxInlineLength);
     known[result] = isInline ? expression : define(result, expression);
   }
 }
@@ -66,10 +67,12 @@ void emission::emitHostFunction(ScalarFunctionOp function, StringRef name, Write
   out.open("double " + name + "(const double *x)");
   emitSteps(function, known, [&](Value value, StringRef expression) {
     std::string constant = names.pick(ir::getSourceName(value));
-    out.line("const " + getType(value) + " " + constant + " = " + strip(expression) + ";");
+    out.line("const " + getType(value) + " " + constant + " = " + stripParentheses(expression) +
+             ";");
     return constant;
   });
-  out.line("return " + strip(known.lookup(function.getYield().getValues().front())) + ";");
+  out.line("return " + stripParentheses(known.lookup(function.getYield().getValues().front())) +
+           ";");
   out.close();
   out.blank();
 }

@@ -16,8 +16,11 @@ std::string getType(mlir::Value value);
 bool isNarrow(mlir::Value value);
 /// Whether the result is one of the operands, or has no more digits than they have.
 bool isExact(mlir::Operation *op);
-/// Removes parentheses around a whole expression.
-llvm::StringRef strip(llvm::StringRef text);
+/// `text` without parentheses around all of it.
+llvm::StringRef stripParentheses(llvm::StringRef text);
+
+/// Longer expressions become constants, so that emitted lines stay readable.
+inline constexpr size_t kMaxInlineLength = 100;
 
 /// Expressions by value.
 using Expressions = llvm::DenseMap<mlir::Value, std::string>;

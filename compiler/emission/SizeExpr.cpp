@@ -14,6 +14,7 @@ SizeExpr SizeExpr::operator*(const SizeExpr &other) const {
   return product;
 }
 
+/// The product of the known factors, and the sorted names of the others.
 static std::pair<int64_t, llvm::SmallVector<std::string>>
 normalise(llvm::ArrayRef<SizeFactor> factors) {
   int64_t known = 1;

@@ -36,7 +36,8 @@ int64_t getValue(const SizeExpr &extent) {
 }
 
 /// Offset of a tensor at the given indices of the loops.
-int64_t getAt(const Tensor &tensor, llvm::ArrayRef<Loop> loops, llvm::ArrayRef<int64_t> indices) {
+int64_t getOffsetAt(const Tensor &tensor, llvm::ArrayRef<Loop> loops,
+                    llvm::ArrayRef<int64_t> indices) {
   int64_t offset = 0;
   for (auto [loop, index] : llvm::zip(loops, indices)) {
     auto it = tensor.operand.access.strides.find(loop.getKey());
@@ -59,6 +60,7 @@ void multiply(const GemmPlan &plan, const double *a, const double *b, double *c)
               b[l * getValue(plan.strideB) + (plan.transposeB ? j * ldb + p : p * ldb + j)];
 }
 
+/// Runs the loops of a plan around its products; `indices` are those of the outer loops.
 void run(const GemmPlan &plan, const Tensor &a, const Tensor &b, Tensor &c,
          llvm::SmallVector<int64_t> indices = {}) {
   if (indices.size() < plan.loops.size()) {
@@ -69,10 +71,10 @@ void run(const GemmPlan &plan, const Tensor &a, const Tensor &b, Tensor &c,
     }
     return;
   }
-  const double *left = a.data.data() + getAt(a, plan.loops, indices);
-  const double *right = b.data.data() + getAt(b, plan.loops, indices);
+  const double *left = a.data.data() + getOffsetAt(a, plan.loops, indices);
+  const double *right = b.data.data() + getOffsetAt(b, plan.loops, indices);
   multiply(plan, plan.swapped ? right : left, plan.swapped ? left : right,
-           c.data.data() + getAt(c, plan.loops, indices));
+           c.data.data() + getOffsetAt(c, plan.loops, indices));
 }
 
 /// The summation by its definition: one loop per dimension.
@@ -84,7 +86,8 @@ std::vector<double> einsum(const Tensor &a, const Tensor &b, const Tensor &c,
     loops.push_back({{std::string(1, dim)}, SizeExpr(SizeFactor{std::string(1, dim), size}), ""});
   std::function<void(llvm::SmallVector<int64_t>)> walk = [&](llvm::SmallVector<int64_t> at) {
     if (at.size() == loops.size()) {
-      result[getAt(c, loops, at)] += a.data[getAt(a, loops, at)] * b.data[getAt(b, loops, at)];
+      result[getOffsetAt(c, loops, at)] +=
+          a.data[getOffsetAt(a, loops, at)] * b.data[getOffsetAt(b, loops, at)];
       return;
     }
     for (int64_t i = 0, n = getValue(loops[at.size()].size); i < n; ++i) {
@@ -97,8 +100,8 @@ std::vector<double> einsum(const Tensor &a, const Tensor &b, const Tensor &c,
   return result;
 }
 
-// 500 random contractions over up to five dimensions in random orders: wherever a product is
-// planned, it computes the summation; and in most cases one is.
+// In 500 random contractions over up to five dimensions in random orders, every planned matrix
+// product computes the summation. A product is planned in most cases.
 TEST(Gemm, ComputesTheSummation) {
   std::mt19937 random(1);
   int planned = 0;
@@ -137,8 +140,8 @@ TEST(Gemm, ComputesTheSummation) {
   EXPECT_GE(planned, 300);
 }
 
-// A weight gradient is one product: contiguous row dimensions are merged to one index, the left
-// side is transposed.
+// A weight gradient is one product of a transposed left matrix: contiguous row dimensions are
+// merged.
 TEST(Gemm, MergesContiguousDimensions) {
   std::map<char, int64_t> sizes{{'b', 2}, {'s', 3}, {'e', 4}, {'h', 2}, {'d', 5}};
   GemmPlan plan = planGemm(makeTensor("bse", sizes).operand, makeTensor("bshd", sizes).operand,
@@ -150,15 +153,16 @@ TEST(Gemm, MergesContiguousDimensions) {
   EXPECT_EQ(plan.n.str(), "h * d");
 }
 
-// Sizes that are known at launch only take part like any other.
+// Dimensions whose sizes are known only at launch are merged like others.
 TEST(Gemm, MergesUnknownSizes) {
   auto dim = [](const char *name, int64_t value) {
-    return Index{name, SizeExpr(SizeFactor{name, value})};
+    return IndexDim{name, SizeExpr(SizeFactor{name, value})};
   };
-  auto operand = [](llvm::SmallVector<Index> dims) {
+  auto operand = [](llvm::SmallVector<IndexDim> dims) {
     return GemmOperand{makeAccess("", dims), dims};
   };
-  Index batch = dim("batch", 0), seq = dim("seq", 8), embed = dim("embed", 4), ffn = dim("ffn", 6);
+  IndexDim batch = dim("batch", 0), seq = dim("seq", 8), embed = dim("embed", 4),
+           ffn = dim("ffn", 6);
   GemmPlan plan =
       planGemm(operand({batch, seq, embed}), operand({embed, ffn}), operand({batch, seq, ffn}));
   ASSERT_TRUE(plan.isGemm);

@@ -1,4 +1,4 @@
-// Extents as C++ expressions, loops that are merged, and names of variables.
+// Sizes as products, and merged loops over index spaces.
 
 #include "compiler/emission/Loops.h"
 
@@ -8,10 +8,11 @@ using namespace titan::emission;
 
 namespace {
 
-const Index kBatch{"batch", SizeExpr(SizeFactor{"batch", 0})},
+const IndexDim kBatch{"batch", SizeExpr(SizeFactor{"batch", 0})},
     kSeq{"seq", SizeExpr(SizeFactor{"seq", 8})}, kEmbed{"embed", SizeExpr(SizeFactor{"embed", 4})};
 
-// Extents are equal if they are equal for every degree, however they are written.
+// Sizes are equal if their values are equal for every degree; the names of known factors do not
+// matter.
 TEST(SizeExpr, ComparesByValue) {
   SizeExpr a = SizeExpr(SizeFactor{"a", 6}),
            b = SizeExpr(SizeFactor{"b", 2}) * SizeExpr(SizeFactor{"c", 3});
@@ -22,7 +23,7 @@ TEST(SizeExpr, ComparesByValue) {
   EXPECT_EQ((a * b).getValue(), 36);
 }
 
-// Factors of one are not written; products are put in parentheses where they are factors.
+// Factors of 1 are omitted; a product that is itself a factor is in parentheses.
 TEST(SizeExpr, OmitsFactorsOfOne) {
   SizeExpr one = SizeExpr(SizeFactor{"group", 1}), a = SizeExpr(SizeFactor{"a", 6});
   EXPECT_EQ((one * a).str(), "a");
@@ -31,7 +32,7 @@ TEST(SizeExpr, OmitsFactorsOfOne) {
   EXPECT_EQ(scale("i", a * a), "i * (a * a)");
 }
 
-// Dimensions that all tensors walk as one become one loop.
+// Neighbouring dimensions that are contiguous in all tensors become one loop.
 TEST(Loops, MergeIfAllAccessesAllowIt) {
   Access whole = makeAccess("x", {kBatch, kSeq, kEmbed});
   auto one = makeLoops({kBatch, kSeq, kEmbed}, {&whole});
@@ -45,7 +46,7 @@ TEST(Loops, MergeIfAllAccessesAllowIt) {
   EXPECT_EQ(makeLoops({kBatch, kSeq, kEmbed}, {&whole, &swapped}).size(), 3u);
 }
 
-// An element's offset is the sum over the loops that its tensor has.
+// The offset of an element has one term for each loop over a dimension of its tensor.
 TEST(Loops, WriteOffsets) {
   Access row = makeAccess("r", {kBatch, kSeq}), whole = makeAccess("x", {kBatch, kSeq, kEmbed});
   auto loops = makeLoops({kBatch, kSeq, kEmbed}, {&whole, &row});

@@ -1,18 +1,19 @@
-// Names, strings and comments in emitted C++.
+// User text as identifiers, string literals and comments of emitted C++.
+
 #include "compiler/emission/Names.h"
 
 #include <gmock/gmock.h>
 
 using namespace titan::emission;
 
-// Identifiers of users end with an underscore, which nothing else that is emitted does, and are
-// none that C++ keeps for its implementations.
-TEST(Names, IdentifiersOfUsers) {
+// User identifiers end with an underscore, and C++ does not reserve them: they contain no two
+// adjacent underscores and no leading one.
+TEST(Names, UserIdentifiers) {
   EXPECT_EQ(makeIdentifier("x"), "x_");
   EXPECT_EQ(makeIdentifier("layers.wq"), "layers_wq_");
   EXPECT_EQ(makeIdentifier("NULL"), "NULL_");
   EXPECT_EQ(makeIdentifier("while"), "while_");
-  EXPECT_EQ(makeIdentifier("__linux_"), "linux_"); // with one more underscore, a macro
+  EXPECT_EQ(makeIdentifier("__linux_"), "linux_"); // `__linux__` is a macro
   EXPECT_EQ(makeIdentifier("_Pragma"), "Pragma_");
   EXPECT_EQ(makeIdentifier("a__b"), "a_b_");
   EXPECT_EQ(makeIdentifier("3d"), "n3d_");
