@@ -20,13 +20,13 @@ bool interpreter::isCollective(Operation *op) {
 static std::vector<int64_t> getMessageRanks(Operation *op, const RankMesh &mesh, int64_t rank) {
   auto axes = op->getAttrOfType<ArrayAttr>("axes");
   int64_t offset = op->getAttrOfType<IntegerAttr>("offset").getInt();
-  std::vector<int64_t> line = mesh.getGroup(rank, axes);
+  std::vector<int64_t> group = mesh.getGroup(rank, axes);
   bool sends = isa<dist::SendOp>(op);
   int64_t partner = mesh.getGroupIndex(rank, axes) + (sends ? offset : -offset);
-  if (partner < 0 || partner >= static_cast<int64_t>(line.size()))
+  if (partner < 0 || partner >= static_cast<int64_t>(group.size()))
     return {rank};
-  return sends ? std::vector<int64_t>{rank, line[partner]}
-               : std::vector<int64_t>{line[partner], rank};
+  return sends ? std::vector<int64_t>{rank, group[partner]}
+               : std::vector<int64_t>{group[partner], rank};
 }
 
 std::vector<int64_t> interpreter::getParticipants(Operation *op, const RankMesh &mesh,
@@ -48,12 +48,12 @@ Call interpreter::describeCall(Operation *op, const RankMesh &mesh, int64_t rank
   auto count = [&](Value value) {
     return dist::getLocalNumElements(cast<NamedTensorType>(value.getType()), mesh.getDegrees());
   };
-  std::string what;
-  llvm::raw_string_ostream stream(what);
+  std::string signature;
+  llvm::raw_string_ostream stream(signature);
   if (dist::isMessage(op)) {
     auto type = cast<NamedTensorType>(op->getOperand(0).getType());
     stream << count(op->getOperand(0)) << ' ' << type.getElementType();
-    return {getParticipants(op, mesh, rank), what, std::move(position),
+    return {getParticipants(op, mesh, rank), signature, std::move(position),
             op->getName().getStringRef().str()};
   }
   stream << op->getName();
@@ -68,20 +68,22 @@ Call interpreter::describeCall(Operation *op, const RankMesh &mesh, int64_t rank
              << dist::stringifyReductionKind(from.getShardingOrReplicated().getPartialKind());
     stream << " of " << count(operand) << " to " << count(result) << ' ' << from.getElementType();
   }
-  return {getParticipants(op, mesh, rank), what, std::move(position)};
+  return {getParticipants(op, mesh, rank), signature, std::move(position)};
 }
 
 namespace {
 
-/// The values of the global elements that a group holds.
-struct Known {
+/// A global value as far as a group has it: an element is present if a rank of the group has it.
+struct GroupValue {
   std::vector<double> values;
   std::vector<bool> present;
 };
 
-Known gather(NamedTensorType type, const RankMesh &mesh, ArrayRef<int64_t> group,
-             ArrayRef<const HostTensor *> inputs, bool reduces) {
-  Known known;
+/// Collects the elements of all `inputs`, the shards of `group`. With `reduces`, values of one
+/// element are combined; otherwise ranks with the same element have equal values.
+GroupValue gather(NamedTensorType type, const RankMesh &mesh, ArrayRef<int64_t> group,
+                  ArrayRef<const HostTensor *> inputs, bool reduces) {
+  GroupValue known;
   known.values.resize(type.getNumElements());
   known.present.resize(type.getNumElements(), false);
   dist::ReductionKind kind = type.getShardingOrReplicated().getPartialKind();
@@ -98,8 +100,9 @@ Known gather(NamedTensorType type, const RankMesh &mesh, ArrayRef<int64_t> group
   return known;
 }
 
-FailureOr<HostTensor> pick(Operation *op, NamedTensorType type, const RankMesh &mesh, int64_t rank,
-                           const Known &known) {
+/// The shard of `rank` from the elements that its group has.
+FailureOr<HostTensor> pickShard(Operation *op, NamedTensorType type, const RankMesh &mesh,
+                                int64_t rank, const GroupValue &known) {
   HostTensor result = makePoisoned(type, mesh);
   std::vector<int64_t> indices = getGlobalIndices(type, mesh, rank);
   for (auto [index, value] : llvm::zip_equal(indices, result.data)) {
@@ -126,7 +129,8 @@ FailureOr<std::vector<HostTensor>> reshard(Operation *op, NamedTensorType from, 
   return results;
 }
 
-/// Position p receives what position p - offset holds.
+/// The rank at position p of the group receives the shard of the rank at position p - offset,
+/// modulo the size of the group.
 std::vector<HostTensor> rotate(ArrayRef<const HostTensor *> inputs, int64_t offset) {
   int64_t size = inputs.size();
   std::vector<HostTensor> results;
@@ -153,14 +157,14 @@ interpreter::evaluateConversion(Operation *op, unsigned i, const RankMesh &mesh,
     return std::vector<HostTensor>{result};
   }
   bool reduces = dist::reduces(op);
-  Known known = gather(from, mesh, group, inputs, reduces);
-  auto only = op->getAttrOfType<IntegerAttr>(dist::kDroppedAttr);
-  bool dropped = only ? only.getInt() == i : op->hasAttr(dist::kDroppedAttr);
+  GroupValue known = gather(from, mesh, group, inputs, reduces);
+  auto droppedOperand = op->getAttrOfType<IntegerAttr>(dist::kDroppedAttr);
+  bool isDropped = droppedOperand ? droppedOperand.getInt() == i : op->hasAttr(dist::kDroppedAttr);
   std::vector<HostTensor> results;
   for (auto [rank, input] : llvm::zip_equal(group, inputs)) {
-    if (dropped)
+    if (isDropped)
       known = gather(from, mesh, rank, input, /*reduces=*/false);
-    FailureOr<HostTensor> result = pick(op, to, mesh, rank, known);
+    FailureOr<HostTensor> result = pickShard(op, to, mesh, rank, known);
     if (failed(result))
       return failure();
     results.push_back(std::move(*result));

@@ -4,7 +4,7 @@
 // each rank the elements of its result type, from any rank of the group that holds them. A
 // collective that reduces combines the group's values of each element in the order of the group. It
 // is an error if no rank of the group holds an element; a collective over wrong axes therefore
-// fails. Permutes and messages move shards as they are.
+// fails. Permutes and messages move shards unchanged.
 #pragma once
 
 #include "compiler/interpreter/RankMesh.h"

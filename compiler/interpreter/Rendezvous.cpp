@@ -19,12 +19,12 @@ static std::string describe(int64_t rank, const Call &call) {
   if (!call.messageEnd.empty())
     return text.append(call.messageEnd)
         .append(" of ")
-        .append(call.what)
+        .append(call.signature)
         .append(" from rank ")
         .append(std::to_string(call.group.front()))
         .append(" to rank ")
         .append(std::to_string(call.group.back()));
-  return text.append(call.what).append(" over ranks ").append(list(call.group));
+  return text.append(call.signature).append(" over ranks ").append(list(call.group));
 }
 
 Lane Call::getLane() const {
@@ -48,12 +48,11 @@ std::optional<std::string> Rendezvous::post(int64_t rank, Call call) {
   return isNext ? compare(rank, lane) : std::nullopt;
 }
 
-/// An error message if the next calls of `rank` and of another rank in the lane differ.
 std::optional<std::string> Rendezvous::compare(int64_t rank, const Lane &lane) const {
   const Call &call = *getNext(rank, lane);
   for (int64_t member : lane.ranks) {
     const Call *other = member == rank ? nullptr : getNext(member, lane);
-    if (other && (other->group != call.group || other->what != call.what))
+    if (other && (other->group != call.group || other->signature != call.signature))
       return (lane.isForMessages ? "the ends of a message do not match\n  "
                                  : "collectives do not match\n  ") +
              describe(member, *other) + "\n  " + describe(rank, call);

@@ -4,6 +4,7 @@
 // have. A rank may call several collectives before it waits for the first one. Collectives of one
 // group happen in the order of the calls, as on the lane of the group at run time. Groups do not
 // wait for each other.
+//
 // Communication libraries match calls by group and order only: with wrong calls a program hangs or
 // computes nonsense. The interpreter compares the calls and detects deadlocks.
 //
@@ -29,7 +30,7 @@ struct Lane {
 /// A rank's call of a collective, or its end of a message.
 struct Call {
   std::vector<int64_t> group;  ///< in the order of the shards, or sender and receiver
-  std::string what;            ///< must be equal on all ranks: operation, element type, size
+  std::string signature;       ///< must be equal on all ranks: operation, element type, size
   std::string position;        ///< of the rank in its program, for messages
   std::string messageEnd = {}; ///< the operation of this end of a message; empty: a collective
 
@@ -62,6 +63,7 @@ public:
 private:
   /// The next call of `rank` in a lane; null if there is none.
   const Call *getNext(int64_t rank, const Lane &lane) const;
+  /// An error message if the next calls of `rank` and of another rank in the lane differ.
   std::optional<std::string> compare(int64_t rank, const Lane &lane) const;
 
   std::vector<std::deque<Call>> calls; ///< of each rank, in the order of its program

@@ -9,8 +9,8 @@ using ::testing::HasSubstr;
 
 namespace {
 
-Call makeCall(std::vector<int64_t> group, std::string what, std::string position = "train") {
-  return {std::move(group), std::move(what), std::move(position)};
+Call makeCall(std::vector<int64_t> group, std::string signature, std::string position = "train") {
+  return {std::move(group), std::move(signature), std::move(position)};
 }
 
 Lane getLane(std::vector<int64_t> group) {
@@ -83,8 +83,8 @@ TEST(Rendezvous, KeepsTheOrderOfCallsInAGroup) {
 // message are different operations.
 TEST(Rendezvous, MatchesTheEndsOfMessages) {
   Rendezvous rendezvous(2);
-  auto makeEnd = [](std::vector<int64_t> ranks, std::string what, std::string operation) {
-    return Call{std::move(ranks), std::move(what), "train", std::move(operation)};
+  auto makeEnd = [](std::vector<int64_t> ranks, std::string signature, std::string operation) {
+    return Call{std::move(ranks), std::move(signature), "train", std::move(operation)};
   };
   EXPECT_FALSE(rendezvous.post(0, makeEnd({0, 1}, "4 f64", "dist.send")));
   EXPECT_FALSE(rendezvous.post(1, makeEnd({1, 0}, "8 f64", "dist.send")));
