@@ -39,6 +39,7 @@ static FailureOr<double> evaluateAt(Session &session, unsigned index, const Host
   return loss->global.data[0];
 }
 
+/// The slope along `direction` by the five-point formula with the distance `h`.
 static FailureOr<double> getSlope(Session &session, unsigned index, const HostTensor &start,
                                   const std::vector<double> &direction, double h) {
   double sum = 0;
@@ -53,7 +54,13 @@ static FailureOr<double> getSlope(Session &session, unsigned index, const HostTe
 }
 
 namespace {
-enum class Verdict { Agrees, AtBend, AtKink, Jumps, Differs };
+enum class Verdict {
+  Agrees,
+  AtBend, ///< equal slopes, but different curvatures on the two sides of the parameter
+  AtKink, ///< different slopes on the two sides; the gradient is between them
+  Jumps,  ///< the loss is discontinuous
+  Differs
+};
 
 struct Check {
   double slope = 0, expected = 0;
@@ -63,9 +70,10 @@ struct Check {
 const std::array<double, 3> kDistances{1e-3, 1e-5, 1e-7};
 constexpr double kRoundingOfNearest = 1e-8; // of a slope at the smallest distance: 1e-15 / 1e-7
 
-/// Whether the slopes converge to `expected` as fast as the distance goes to 0. They do where both
-/// sides of the parameter have the same slope and curve differently; of a smooth loss they are
-/// there at once, and from a wrong gradient they stay away.
+/// Whether the slopes converge to `expected` in proportion to the distance, of which each is a
+/// hundredth of the one before. They do if both sides of the parameter have the same slope but
+/// different curvatures. The slopes of a smooth loss converge faster, and with a wrong gradient the
+/// errors do not become smaller. Half of the ideal factor 100 suffices.
 bool differsInCurvature(const std::array<double, 3> &slopes, double expected) {
   std::array<double, 3> errors{};
   for (auto [slope, error] : llvm::zip_equal(slopes, errors))
@@ -73,17 +81,17 @@ bool differsInCurvature(const std::array<double, 3> &slopes, double expected) {
   return errors[1] < errors[0] / 50 && errors[2] < errors[1] / 50 + kRoundingOfNearest;
 }
 
-/// Whether the loss takes a step where the parameter is, found without the gradient. Over a
-/// hundredth of the distance what has a slope changes by a hundredth; a step stays. Rounding makes
-/// some 1e-15.
+/// Whether the loss jumps at the parameter. If the distance shrinks to a hundredth, the change of a
+/// loss with a slope shrinks to a hundredth, too, but a jump keeps its size: more than a tenth of
+/// the change is left. Rounding errors of about 1e-15 are no jump.
 bool isDiscontinuous(const std::array<double, 3> &slopes) {
-  double far = slopes[1] * kDistances[1], near = slopes[2] * kDistances[2];
+  double far = slopes[1] * kDistances[1], near = slopes[2] * kDistances[2]; // changes of the loss
   return std::abs(near) > 1e-9 && std::abs(near) > 0.1 * std::abs(far);
 }
 } // namespace
 
-/// Whether the loss has different slopes on both sides of the parameter, and `expected` is
-/// between them: any such is a gradient there (a subgradient, where the loss is convex).
+/// Whether the loss has different slopes on both sides of the parameter, and `expected` is between
+/// them. Any value between them is a gradient (a subgradient, if the loss is convex).
 static FailureOr<bool> isAtKink(Session &session, unsigned index, const HostTensor &start,
                                 const std::vector<double> &direction, double expected,
                                 double allowed) {
@@ -97,6 +105,7 @@ static FailureOr<bool> isAtKink(Session &session, unsigned index, const HostTens
   }
   auto [least, greatest] = std::minmax({(losses[1] - losses[0]) / h, (losses[2] - losses[1]) / h});
   double slack = allowed + kRoundingOfNearest;
+  // At a kink, the slopes differ by much more than rounding errors.
   return greatest - least > 10 * slack && expected > least - slack && expected < greatest + slack;
 }
 
@@ -110,6 +119,7 @@ static FailureOr<Check> checkGradient(Session &session, unsigned index, StringRe
   std::vector<double> direction = drawDirection(name, start->data.size());
   for (size_t i = 0; i < direction.size(); ++i)
     check.expected += gradient.data[i] * direction[i];
+  // A slope near 0 has rounding errors, too.
   double allowed = tolerance * getNorm(gradient.data) + 1e-10;
   std::array<double, 3> slopes{};
   for (auto [h, slope] : llvm::zip_equal(kDistances, slopes)) {
@@ -122,11 +132,11 @@ static FailureOr<Check> checkGradient(Session &session, unsigned index, StringRe
       return check;
     }
   }
-  FailureOr<bool> inKink = isAtKink(session, index, *start, direction, check.expected, allowed);
-  if (failed(inKink))
+  FailureOr<bool> atKink = isAtKink(session, index, *start, direction, check.expected, allowed);
+  if (failed(atKink))
     return failure();
   check.verdict = isDiscontinuous(slopes)                      ? Verdict::Jumps
-                  : *inKink                                    ? Verdict::AtKink
+                  : *atKink                                    ? Verdict::AtKink
                   : differsInCurvature(slopes, check.expected) ? Verdict::AtBend
                                                                : Verdict::Differs;
   return check;
