@@ -64,6 +64,7 @@ static HostTensor makeZeros(NamedTensorType type) {
 
 namespace {
 
+/// Element `index` of an initial value.
 double draw(ir::InitAttr init, double scale, const RandomStream &stream, uint64_t index) {
   double cut = init.getCut() ? init.getCut().getValueAsDouble() : 0;
   switch (init.getKind()) {
@@ -113,8 +114,8 @@ int64_t findVocab(func::FuncOp function, const Settings &settings) {
   return 0;
 }
 
-/// Documents and positions in them, as data have them: a document begins at each position with
-/// probability 1/8.
+/// Numbers of documents, or positions in documents, as `feed` says: a document begins at the start
+/// of each row, and at every other position with probability 1/8.
 void generatePositions(HostTensor &tensor, int64_t columns, Feed feed, uint64_t firstSample,
                        const Settings &settings) {
   RandomStream stream(settings.seed, "input", "documents");
@@ -180,16 +181,18 @@ FailureOr<HostTensor> generateInput(func::FuncOp function, unsigned index, Named
   return generateTokens(function, type, name, settings, step);
 }
 
-/// The positions from `start` on of an input of all positions before them, too.
+/// The chunk of an input that begins at position `start`: generates the input of all positions up
+/// to the end of the chunk and keeps the last ones. Chunks together thus equal the whole input.
 FailureOr<HostTensor> generateChunk(func::FuncOp function, unsigned index, NamedTensorType type,
                                     StringRef name, const Settings &settings, int64_t start) {
   const auto names = ir::DataDimsAttr::lookup(function);
-  const int64_t at = names && names.getPositions() ? type.findDimIndex(names.getPositions()) : -1;
-  if (at < 0 || at != type.getRank() - 1)
+  const int64_t dim = names && names.getPositions() ? type.findDimIndex(names.getPositions()) : -1;
+  if (dim < 0 || dim != type.getRank() - 1)
     return function.emitError("input \"") << name << "\" has no positions as its last dimension";
   SmallVector<ir::DimAttr> dims(type.getDims());
-  const int64_t size = dims[at].getSize(), columns = start + size;
-  dims[at] = ir::DimAttr::get(type.getContext(), dims[at].getName(), columns, dims[at].getOrigin());
+  const int64_t size = dims[dim].getSize(), columns = start + size;
+  dims[dim] =
+      ir::DimAttr::get(type.getContext(), dims[dim].getName(), columns, dims[dim].getOrigin());
   auto whole = generateInput(function, index, NamedTensorType::get(type.getElementType(), dims),
                              name, settings, /*step=*/1);
   if (failed(whole))
@@ -200,7 +203,7 @@ FailureOr<HostTensor> generateChunk(func::FuncOp function, unsigned index, Named
   return chunk;
 }
 
-/// Each slot has the text of the first sample, at a position of its own.
+/// Each slot has the text of the first sample, at its own position of `starts`.
 FailureOr<HostTensor> generateSlots(func::FuncOp function, unsigned index, NamedTensorType type,
                                     StringRef name, const Settings &settings,
                                     ArrayRef<int64_t> starts) {
@@ -230,8 +233,8 @@ FailureOr<HostTensor> readLiteral(func::FuncOp function, NamedTensorType type, A
          << tensor.data.size() << " numbers for " << type;
 }
 
-/// Whether a tensor of a file that has no prefix is meant: not for state where a parameter has the
-/// same name.
+/// Whether the tensor of a file whose name is that of the role, without a prefix, is the argument.
+/// It is not if the argument is state and a parameter has the same name.
 bool isFoundByName(func::FuncOp function, const Role &role) {
   if (role.kind != "state")
     return true;

@@ -31,9 +31,9 @@ struct Settings {
 /// attribute: "value 0".
 struct Role {
   std::string kind, name;
-  std::string of = {}; ///< the kind of the argument that an update replaces
+  std::string updatedKind = {}; ///< the kind of the argument that an update replaces
   bool operator==(const Role &other) const {
-    return kind == other.kind && name == other.name && of == other.of;
+    return kind == other.kind && name == other.name && updatedKind == other.updatedKind;
   }
   std::string str() const { return kind + " " + name; }
 };
@@ -41,7 +41,7 @@ Role getArgumentRole(mlir::func::FuncOp function, unsigned index);
 Role getResultRole(mlir::func::FuncOp function, unsigned index);
 
 /// The first positions of the chunks that a program of generation computes at `step` (from 1): one,
-/// or one per slot, of which each is a position behind the one before. Empty for other programs.
+/// or one per slot, each one position less than that of the slot before. Empty for other programs.
 std::vector<int64_t> getChunkStarts(mlir::func::FuncOp function, int64_t step);
 
 /// The global value of argument `index` at `step` (from 1). For parameters and states: the initial

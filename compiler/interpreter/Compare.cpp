@@ -11,14 +11,15 @@
 using namespace titan;
 using namespace titan::interpreter;
 
-double interpreter::getDeviation(const ir::HostTensor &a, const ir::HostTensor &b, double kin) {
+double interpreter::getDeviation(const ir::HostTensor &a, const ir::HostTensor &b,
+                                 double familyNorm) {
   if (a.shape != b.shape)
     return std::numeric_limits<double>::infinity();
   std::vector<double> difference(a.data.size());
   for (size_t i = 0; i < a.data.size(); ++i)
     difference[i] = a.data[i] == b.data[i] ? 0 : a.data[i] - b.data[i];
   double distance = getNorm(difference);
-  return distance == 0 ? 0 : distance / (getNorm(b.data) + kin / 100);
+  return distance == 0 ? 0 : distance / (getNorm(b.data) + familyNorm / 100);
 }
 
 /// The results of a session. Results of one role are the stages of one stacked tensor, in order;
@@ -63,14 +64,14 @@ Deviation Comparison::getGreatest() const {
 Comparison interpreter::compareResults(const Session &a, const Session &b) {
   Comparison comparison;
   const std::vector<Result> ours = joinStages(a), theirs = joinStages(b);
-  std::map<std::string, double> kin = getFamilyNorms(theirs);
+  std::map<std::string, double> familyNorms = getFamilyNorms(theirs);
   for (const Result &one : ours) {
     const Result *other = find(theirs, one.role);
     if (!other) {
       comparison.missing.push_back(one.role.str());
       continue;
     }
-    double deviation = getDeviation(one.global, other->global, kin[other->family]);
+    double deviation = getDeviation(one.global, other->global, familyNorms[other->family]);
     if (std::isnan(deviation))
       deviation = std::numeric_limits<double>::infinity();
     comparison.deviations.push_back({one.role, deviation});

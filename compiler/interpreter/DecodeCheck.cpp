@@ -1,4 +1,4 @@
-// Chunks of positions against all of them.
+// Compares generation in chunks of positions with @logits.
 
 #include "compiler/interpreter/DecodeCheck.h"
 
@@ -12,34 +12,34 @@ using namespace titan::interpreter;
 using ir::HostTensor;
 using ir::NamedTensorType;
 
-/// The positions of one text in an output of a program.
+/// The text in slot `slot` of an output of a program; the whole output if it has no slots.
 static HostTensor getText(const Result &output, int64_t slot) {
   auto slots = StringAttr::get(output.type.getContext(), ir::kSlotDim);
-  const int64_t at = std::max<int64_t>(0, output.type.findDimIndex(slots));
+  const int64_t dim = std::max<int64_t>(0, output.type.findDimIndex(slots));
   HostTensor text{output.global.shape, {}};
   int64_t outer = 1, inner = 1;
   for (auto [i, size] : llvm::enumerate(text.shape))
-    if (static_cast<int64_t>(i) != at)
-      (static_cast<int64_t>(i) < at ? outer : inner) *= size;
+    if (static_cast<int64_t>(i) != dim)
+      (static_cast<int64_t>(i) < dim ? outer : inner) *= size;
   for (int64_t o = 0; o < outer; ++o) {
-    auto from = output.global.data.begin() + (o * text.shape[at] + slot) * inner;
+    auto from = output.global.data.begin() + (o * text.shape[dim] + slot) * inner;
     text.data.insert(text.data.end(), from, from + inner);
   }
-  text.shape[at] = 1;
+  text.shape[dim] = 1;
   return text;
 }
 
-/// Copies `count` elements from `start` on along dimension `at` of a tensor of type `type`.
+/// Copies `count` indices from `start` on along dimension `dim` of a tensor of type `type`.
 static HostTensor slice(const HostTensor &whole, int64_t start, int64_t count, NamedTensorType type,
-                        int64_t at) {
+                        int64_t dim) {
   int64_t outer = 1, inner = 1;
   for (int64_t i = 0; i < type.getRank(); ++i)
-    if (i != at)
-      (i < at ? outer : inner) *= type.getShape()[i];
+    if (i != dim)
+      (i < dim ? outer : inner) *= type.getShape()[i];
   HostTensor chunk{whole.shape, {}};
-  chunk.shape[at] = count;
+  chunk.shape[dim] = count;
   for (int64_t o = 0; o < outer; ++o) {
-    auto from = whole.data.begin() + (o * type.getShape()[at] + start) * inner;
+    auto from = whole.data.begin() + (o * type.getShape()[dim] + start) * inner;
     chunk.data.insert(chunk.data.end(), from, from + count * inner);
   }
   return chunk;

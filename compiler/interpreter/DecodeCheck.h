@@ -1,4 +1,4 @@
-// Chunks of positions against all of them.
+// Compares generation in chunks of positions with @logits.
 //
 // The programs of generation compute the logits of a chunk of positions from caches of earlier
 // ones. Run chunk by chunk, they must give what @logits gives for all positions at once.

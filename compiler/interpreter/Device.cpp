@@ -89,7 +89,7 @@ LogicalResult Device::execute(Operation *op) {
   if (auto waiting = dyn_cast<dist::WaitOp>(op))
     return wait(waiting);
   if (auto layer = dyn_cast<dist::LayerOp>(op))
-    return take(layer);
+    return readLayer(layer);
   if (auto returned = dyn_cast<func::ReturnOp>(op)) {
     if (failed(flights.checkNone(op)))
       return failure();

@@ -58,10 +58,12 @@ private:
   };
 
   void advance();
+  /// Sets the results of `op` to NaN.
   mlir::LogicalResult poisonResults(mlir::Operation *op);
+  /// Calls a collective or an end of a message. False if the call does not happen.
   mlir::FailureOr<bool> call(mlir::Operation *op);
   mlir::LogicalResult wait(dist::WaitOp op);
-  mlir::LogicalResult take(dist::LayerOp op);
+  mlir::LogicalResult readLayer(dist::LayerOp op);
   mlir::LogicalResult execute(mlir::Operation *op);
   mlir::LogicalResult evaluate(mlir::Operation *op);
   mlir::LogicalResult enter(ir::RepeatOp repeat);
@@ -69,9 +71,12 @@ private:
   mlir::LogicalResult yield(ir::YieldOp yield);
   mlir::LogicalResult leave();
   mlir::LogicalResult leaveFused(ir::YieldOp yield);
+  /// The index of the frame's iteration, which decreases in a reversed repeat.
   int64_t getIndex(const Frame &frame) const;
   /// The variant of the frame's iteration.
   ir::RepeatVariant getVariant(const Frame &frame) const;
+  /// Stores slots of stacked outputs: with `early`, those that are arguments of the body, at the
+  /// start of an iteration; otherwise all others, at its end.
   mlir::LogicalResult storeStackedOutputs(bool early);
 
   int64_t rank;

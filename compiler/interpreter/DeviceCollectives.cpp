@@ -12,7 +12,7 @@ using namespace titan::interpreter;
 using ir::getTensorType;
 using ir::HostTensor;
 
-/// A collective does not happen if it starts on a layer that does not exist.
+/// Whether the collective starts on a layer that does not exist; it does not happen then.
 static bool isMissing(Operation *op, ArrayRef<Memory::Loop> loops) {
   dist::LayerOp layer = dist::getLayer(op);
   return layer && !layer.exists(loops.empty() ? 0 : loops.back().index);
@@ -94,10 +94,10 @@ LogicalResult Device::wait(dist::WaitOp op) {
   return success();
 }
 
-LogicalResult Device::take(dist::LayerOp op) {
-  int64_t at = memory->loops.empty() ? 0 : memory->loops.back().index;
-  TensorRef layer = op.exists(at)
-                        ? memory->readSlot(op.getStack(), op.getPosition(at), op.getType())
+LogicalResult Device::readLayer(dist::LayerOp op) {
+  int64_t iteration = memory->loops.empty() ? 0 : memory->loops.back().index;
+  TensorRef layer = op.exists(iteration)
+                        ? memory->readSlot(op.getStack(), op.getPosition(iteration), op.getType())
                         : std::make_shared<HostTensor>(makePoisoned(op.getType(), mesh));
   if (failed(memory->write(op.getResult(), layer)))
     return failure();

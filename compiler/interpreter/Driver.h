@@ -11,15 +11,17 @@
 namespace titan::interpreter {
 
 struct DriverOptions {
-  std::string file, program;
-  std::string compare;      ///< another module to compare with; empty: none
-  std::string inputs, dump; ///< safetensors files; empty: none
+  std::string file, program; ///< the module, and names for Session::create()
+  std::string compare;       ///< another module to compare with; empty: none
+  std::string inputs, dump;  ///< safetensors files; empty: none
   Settings settings;
   int64_t autoDegree = 1, steps = 1;
   int64_t ranks = 0; ///< the required number of ranks of a sharded program; 0: any
   double tolerance = 1e-12;
-  bool float64 = false, gather = false, local = false, checkGradients = false;
-  bool checkDecode = false;
+  bool float64 = false; ///< compute in double precision (Widen.h)
+  bool gather = false;  ///< print the elements of global results, too
+  bool local = false;   ///< print the shards of all ranks, too
+  bool checkGradients = false, checkDecode = false;
   bool learningRates = false; ///< print those of the run and execute nothing
 };
 

@@ -104,7 +104,8 @@ ValueId FragmentScript::getId(DictionaryAttr attributes, int64_t microbatch) {
   return {getCrossing(attributes).str(), isStash ? microbatch : -1};
 }
 
-/// The first value that the next fragment of `rank` lacks; null if it has all.
+/// The first value that the next fragment of `rank` lacks, which is then in `storage`; null if the
+/// rank has all values.
 const ValueId *FragmentScript::findMissing(int64_t rank, ValueId &storage) const {
   const RankState &state = ranks[rank];
   const FragmentCall &call = state.calls[state.next];
@@ -137,6 +138,7 @@ static bool isSameRole(func::FuncOp a, unsigned i, func::FuncOp b, unsigned j) {
          a.getArgAttr(i, attr::kStage) == b.getArgAttr(j, attr::kStage);
 }
 
+/// The number of the program's argument that argument `index` of a fragment is.
 std::optional<unsigned> FragmentScript::findArgument(func::FuncOp fragment, unsigned index) {
   for (unsigned i = 0; i < declaration.getNumArguments(); ++i)
     if (isSameRole(fragment, index, declaration, i))
@@ -144,7 +146,7 @@ std::optional<unsigned> FragmentScript::findArgument(func::FuncOp fragment, unsi
   return std::nullopt;
 }
 
-/// The result of the program that result `index` of a fragment is.
+/// The number of the program's result that result `index` of a fragment is.
 std::optional<unsigned> FragmentScript::findResult(func::FuncOp fragment, unsigned index) {
   auto updated = fragment.getResultAttrOfType<IntegerAttr>(index, attr::kUpdates);
   for (unsigned i = 0; i < declaration.getNumResults(); ++i) {

@@ -17,8 +17,8 @@ bool isFragmented(mlir::func::FuncOp function);
 /// Checks the list of fragments and their types.
 mlir::LogicalResult checkFragments(mlir::func::FuncOp declaration, const RankMesh &mesh);
 
-/// Runs a step. Arguments and results are those of the declaration. A rank without a result of
-/// another stage gets that of the rank that has it.
+/// Runs a step. Arguments and results are those of the declaration. A rank gets the results of
+/// other stages from the ranks that run these stages.
 mlir::FailureOr<RankTensors> interpretFragments(mlir::func::FuncOp declaration,
                                                 const RankMesh &mesh, const RankTensors &arguments);
 

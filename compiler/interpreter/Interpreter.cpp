@@ -24,7 +24,7 @@ private:
   FailureOr<bool> proceed(int64_t rank);
   LogicalResult advance(Device &device);
   FailureOr<bool> startNext(int64_t rank);
-  LogicalResult meet(const Lane &lane, const Device &device);
+  LogicalResult executeNext(const Lane &lane, const Device &device);
   LogicalResult deliver(const Lane &lane);
 
   Script &script;
@@ -36,8 +36,8 @@ private:
 
 } // namespace
 
-/// Executes the ends of a message: the receiver's result is the sender's operand. Without a
-/// partner, a receive returns its own operand.
+/// Executes the ends of the next message of a lane: the receiver's result is the sender's operand.
+/// Without a partner, a receive returns its own operand.
 LogicalResult Machine::deliver(const Lane &lane) {
   TensorRef value = devices[lane.ranks.front()]->getNext(lane).operands.front();
   for (int64_t member : lane.ranks) {
@@ -50,7 +50,7 @@ LogicalResult Machine::deliver(const Lane &lane) {
 }
 
 /// Executes the next call of a lane, of which `device` is a member.
-LogicalResult Machine::meet(const Lane &lane, const Device &device) {
+LogicalResult Machine::executeNext(const Lane &lane, const Device &device) {
   if (lane.isForMessages)
     return deliver(lane);
   Operation *op = device.getNext(lane).op;
@@ -119,7 +119,7 @@ FailureOr<bool> Machine::proceed(int64_t rank) {
   std::optional<Lane> lane = rendezvous.findComplete(rank);
   if (!lane)
     return progress;
-  if (failed(meet(*lane, device)))
+  if (failed(executeNext(*lane, device)))
     return failure();
   if (auto problem = rendezvous.release(*lane))
     return emitError(location, *problem);

@@ -20,8 +20,8 @@ NamedTensorType interpreter::getUnpadded(NamedTensorType type, Attribute unpadde
   return NamedTensorType::get(type.getElementType(), dims, type.getSharding());
 }
 
-/// The index, in a tensor of the sizes `inner`, of element `at` of a tensor of the sizes `outer`;
-/// -1 outside.
+/// The row-major index in a tensor of shape `inner` of the element that has index `at` in a tensor
+/// of the larger shape `outer`; -1 if `inner` lacks the element.
 static int64_t locate(int64_t at, ArrayRef<int64_t> outer, ArrayRef<int64_t> inner) {
   int64_t index = 0, stride = 1;
   for (size_t d = outer.size(); d-- > 0; at /= outer[d], stride *= inner[d]) {

@@ -15,7 +15,7 @@ ir::NamedTensorType getUnpadded(ir::NamedTensorType type, mlir::Attribute unpadd
 /// `tensor` padded with zeros at the end of every dimension to the sizes `shape`.
 ir::HostTensor addPadding(const ir::HostTensor &tensor, llvm::ArrayRef<int64_t> shape);
 
-/// The inverse. Fails with a diagnostic if the padding is not zero.
+/// The inverse of addPadding(). Fails with a diagnostic if the padding is not zero.
 mlir::FailureOr<ir::HostTensor>
 removePadding(const ir::HostTensor &tensor, llvm::ArrayRef<int64_t> shape,
               llvm::function_ref<mlir::InFlightDiagnostic()> emitError);

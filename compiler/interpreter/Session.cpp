@@ -108,7 +108,6 @@ FailureOr<Session> Session::create(ModuleOp module, StringRef programs, int64_t 
   return session;
 }
 
-/// Sets the arguments that change in every step, or else the arguments that persist between steps.
 LogicalResult Session::makeArguments(bool everyStep) {
   for (unsigned i = 0; i < getFunction().getNumArguments(); ++i) {
     std::string kind = getArgumentRole(getFunction(), i).kind;

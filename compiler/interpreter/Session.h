@@ -60,7 +60,9 @@ private:
   mlir::LogicalResult stepTurns(bool keep);
   mlir::LogicalResult runTurn(Session &turn, bool keep);
   mlir::LogicalResult passOnUpdate(Session &turn, unsigned argument);
+  /// Sets the arguments that change in every step, or else those that persist between steps.
   mlir::LogicalResult makeArguments(bool everyStep);
+  /// The global value of number `index` of `tensors`; errors name `name`.
   mlir::FailureOr<ir::HostTensor> assembleAt(ir::NamedTensorType type, const RankTensors &tensors,
                                              unsigned index, const std::string &name);
 

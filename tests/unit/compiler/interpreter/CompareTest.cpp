@@ -17,8 +17,8 @@ TEST(Compare, Deviation) {
   EXPECT_EQ(getDeviation({{2}, {3, 4}}, {{2}, {3, 4}}), 0);
 }
 
-// Rounding errors are relative to a hundredth of the family's norm.
-TEST(Compare, NormOfTheFamily) {
+// The deviation of a value of rounding errors is relative to a hundredth of the family's norm.
+TEST(Compare, FamilyNorm) {
   EXPECT_DOUBLE_EQ(getDeviation({{1}, {1e-9}}, {{1}, {-1e-9}}, 2.0), 1e-7 / (1 + 5e-8));
   EXPECT_EQ(getDeviation({{1}, {0.5}}, {{1}, {0}}), std::numeric_limits<double>::infinity());
   EXPECT_EQ(getDeviation({{1}, {0}}, {{1}, {0}}), 0);

@@ -37,7 +37,7 @@ protected:
   }
 
   /// The value whose element i is i + 1.
-  HostTensor count(NamedTensorType type) {
+  HostTensor makeCounting(NamedTensorType type) {
     HostTensor global;
     global.shape = type.getShape();
     for (int64_t i = 0; i < type.getNumElements(); ++i)
@@ -49,7 +49,7 @@ protected:
   FailureOr<HostTensor> roundTrip(NamedTensorType type) {
     std::vector<HostTensor> shards;
     for (int64_t rank = 0; rank < mesh->getNumRanks(); ++rank)
-      shards.push_back(getShard(type, *mesh, rank, count(type)));
+      shards.push_back(getShard(type, *mesh, rank, makeCounting(type)));
     SmallVector<const HostTensor *> pointers;
     for (const HostTensor &shard : shards)
       pointers.push_back(&shard);
@@ -89,7 +89,7 @@ TEST_F(Layout, FlatStorage) {
   NamedTensorType type = parse("f64[layers = 2, x = 5], <[{}, {}] flat 1 {shard}>");
   EXPECT_THAT(getGlobalIndices(type, *mesh, 0), ElementsAre(0, 1, 2, 5, 6, 7));
   EXPECT_THAT(getGlobalIndices(type, *mesh, 5), ElementsAre(3, 4, -1, 8, 9, -1));
-  HostTensor shard = getShard(type, *mesh, 5, count(type));
+  HostTensor shard = getShard(type, *mesh, 5, makeCounting(type));
   EXPECT_THAT(shard.data, ElementsAre(4, 5, 0, 9, 10, 0));
   EXPECT_THAT(shard.shape, ElementsAre(2, 3));
 }
@@ -105,7 +105,7 @@ TEST_F(Layout, RoundTrips) {
     NamedTensorType type = parse(text);
     FailureOr<HostTensor> global = roundTrip(type);
     ASSERT_TRUE(succeeded(global)) << text;
-    EXPECT_EQ(global->data, count(type).data) << text;
+    EXPECT_EQ(global->data, makeCounting(type).data) << text;
   }
 }
 
