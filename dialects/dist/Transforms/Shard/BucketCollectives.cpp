@@ -58,6 +58,7 @@ private:
                type.getShardingOrReplicated().getPartialKind());
   }
 
+  /// The bytes of the larger of operand and result, of all values of `op` together.
   int64_t getBytes(Operation *op) const {
     int64_t sum = 0;
     for (auto [from, to] : llvm::zip_equal(op->getOperands(), op->getResults()))
@@ -67,6 +68,7 @@ private:
     return sum;
   }
 
+  /// Numbers the operations of the block.
   void number() {
     operations.clear();
     positions.clear();
@@ -89,8 +91,8 @@ private:
            operations[latest]->getNumRegions() == 0)
       ++latest;
     for (Value operand : op->getOperands())
-      if (Operation *made = operand.getDefiningOp(); made && made->getBlock() == &block)
-        earliest = std::max(earliest, positions.lookup(made) + 1);
+      if (Operation *producer = operand.getDefiningOp(); producer && producer->getBlock() == &block)
+        earliest = std::max(earliest, positions.lookup(producer) + 1);
     for (Operation *user : op->getUsers()) {
       latest = std::min(latest, positions.lookup(block.findAncestorOpInBlock(*user)));
       if (getKey(user) == getKey(op)) // a bucket does not read its own results
@@ -110,8 +112,9 @@ private:
       }
     SmallVector<Operation *> merged; // erased at the end, since `operations` refers to them
     // Gathers run as late as possible, reductions as early as possible.
-    bool grows = std::get<OperationName>(key).getStringRef() == AllGatherOp::getOperationName();
-    int64_t limit = grows ? bucketBytes : getOverlapLimit(candidates, bucketBytes, minSplitBytes);
+    bool isGather = std::get<OperationName>(key).getStringRef() == AllGatherOp::getOperationName();
+    int64_t limit =
+        isGather ? bucketBytes : getOverlapLimit(candidates, bucketBytes, minSplitBytes);
     for (const Bucket &bucket : chooseBuckets(candidates, limit)) {
       if (bucket.members.size() < 2)
         continue;
@@ -121,7 +124,7 @@ private:
       TITAN_DEBUG("dist-bucket-collectives", print(members, candidates, bucket));
       ++numBuckets;
       numMerged += members.size();
-      create(members, operations[grows ? bucket.latest : bucket.earliest]);
+      create(members, operations[isGather ? bucket.latest : bucket.earliest]);
       llvm::append_range(merged, members);
     }
     for (Operation *op : merged)

@@ -43,7 +43,7 @@ public:
   void add(ir::AttentionOp op);
   bool isEmpty() const { return numAttentions == 0; }
 
-  /// The fastest method; of equal ones that which holds fewer bytes.
+  /// The fastest method; of equally fast ones, the one that holds fewest bytes.
   const Candidate &getBest() const;
   /// "ring: 1.20 ms; gather: 1.85 ms; all_to_all: positions are in head-tail order"
   std::string describe() const;
@@ -74,7 +74,7 @@ int MethodChoice::findDim(size_t axis, NamedTensorType type) const {
   return -1;
 }
 
-/// Into how many shards the other axes divide the tensor.
+/// The number of shards into which the other axes divide the tensor.
 double MethodChoice::countShards(NamedTensorType type) const {
   double numShards = 1;
   for (size_t a = 0; a < mesh.getNumAxes(); ++a)
@@ -131,8 +131,8 @@ void MethodChoice::add(ir::AttentionOp op) {
 const Candidate &MethodChoice::getBest() const {
   const Candidate *best = &gather;
   for (const Candidate *candidate : {&ring, &allToAll}) {
-    auto rank = [](const Candidate &c) { return std::pair(c.time.seconds, c.time.heldBytes); };
-    if (candidate->obstacle.empty() && rank(*candidate) < rank(*best))
+    auto getCost = [](const Candidate &c) { return std::pair(c.time.seconds, c.time.heldBytes); };
+    if (candidate->obstacle.empty() && getCost(*candidate) < getCost(*best))
       best = candidate;
   }
   return *best;

@@ -21,9 +21,9 @@ bool followsReduction(Operation &op) {
   if (!isa<ir::CastOp>(op) && !reduces(&op))
     return false;
   return llvm::any_of(op.getOperands(), [&](Value operand) {
-    Operation *made = operand.getDefiningOp();
-    return made && made->getBlock() == op.getBlock() &&
-           (reduces(made) || (isa<ir::CastOp>(made) && followsReduction(*made)));
+    Operation *producer = operand.getDefiningOp();
+    return producer && producer->getBlock() == op.getBlock() &&
+           (reduces(producer) || (isa<ir::CastOp>(producer) && followsReduction(*producer)));
   });
 }
 
@@ -32,12 +32,12 @@ bool followsReduction(Operation &op) {
 class Hoisting {
 public:
   void hoist(Operation &op) {
-    auto makes = [&](Operation *before) {
+    auto defines = [&](Operation *before) {
       return llvm::any_of(op.getOperands(),
                           [&](Value operand) { return operand.getDefiningOp() == before; });
     };
     Operation *before = op.getPrevNode();
-    while (before && before->getNumRegions() == 0 && !makes(before) && !arrived.contains(before))
+    while (before && before->getNumRegions() == 0 && !defines(before) && !arrived.contains(before))
       before = before->getPrevNode();
     if (before)
       op.moveAfter(before);
@@ -47,7 +47,7 @@ public:
   }
 
 private:
-  DenseSet<Operation *> arrived;
+  DenseSet<Operation *> arrived; ///< operations that were hoisted already
 };
 
 /// Sinks operations, in reverse program order, to their first use or to the next repeat. Operations

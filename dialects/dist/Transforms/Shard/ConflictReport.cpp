@@ -43,7 +43,7 @@ static ConflictUse describe(const PartitionGraph &graph, const Conflict &conflic
   return use;
 }
 
-/// Equal for conflicts that are one to a reader.
+/// A key that is equal for conflicts that the report lists once.
 static std::string getKey(const ConflictUse &use) {
   std::set<std::string> dims;
   for (const WantedSplit &split : use.rejected)

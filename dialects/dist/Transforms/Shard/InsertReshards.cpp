@@ -64,7 +64,8 @@ private:
       for (unsigned i : {0, 1})
         carryPartialSum(op, i);
     OpShardingDecision decision(op, mesh);
-    hasFailed = hasFailed || failed(decision.verify()); // a gradient fails as its operation does
+    hasFailed =
+        hasFailed || failed(decision.verify()); // one error: gradients fail for the same reason
     for (unsigned i = 0; i < op->getNumOperands(); ++i)
       reshardOperand(op, i, decision.getOperandSharding(i));
     for (OpResult result : op->getResults()) {

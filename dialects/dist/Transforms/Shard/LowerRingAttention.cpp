@@ -42,9 +42,10 @@ public:
       body.getArgument(0).setType(getScalarType(builder.getI64Type()));
       builder.setInsertionPointToEnd(&body);
       ValueRange arguments = body.getArguments().drop_front();
-      ValueRange here = arguments.take_front(keys.size());
-      SmallVector<Value> next = pass(here);
-      llvm::append_range(next, step(body.getArgument(0), here, arguments.drop_front(keys.size())));
+      ValueRange current = arguments.take_front(keys.size());
+      SmallVector<Value> next = pass(current);
+      llvm::append_range(next,
+                         step(body.getArgument(0), current, arguments.drop_front(keys.size())));
       create<ir::YieldOp>(next);
     }
     ValueRange last = repeat.getResults();
@@ -69,7 +70,7 @@ public:
     return copy;
   }
 
-  /// `value` in the type of sums.
+  /// `value` in the element type of sums, f32 at least.
   Value widen(Value value) { return castTo(value, getSumType(value).getElementType()); }
   Value castTo(Value value, Type element) {
     NamedTensorType type = getTensorType(value);
@@ -77,7 +78,8 @@ public:
                ? value
                : create<ir::CastOp>(type.withElementType(element), value);
   }
-  /// A sum like `value` before the first step: `number`, or 0 for unreduced sums of other axes.
+  /// The initial value of a sum with the shape of `value`: `number` in all elements. If the sum is
+  /// partial over other axes, one rank has `number` and the others have 0.
   Value fill(Value value, double number) {
     NamedTensorType type = getSumType(value);
     if (ShardingAttr sharding = type.getShardingOrReplicated(); sharding.isPartial())
@@ -145,9 +147,10 @@ static SmallVector<Value> merge(Ring &ring, ValueRange first, ValueRange second)
 static constexpr double kNoKeys = -1e38;
 
 static void lower(ir::AttentionOp attention, Ring &ring) {
-  Value nothing[] = {ring.fill(attention.getResult(), 0), ring.fill(attention.getLse(), kNoKeys)};
+  Value initialSums[] = {ring.fill(attention.getResult(), 0),
+                         ring.fill(attention.getLse(), kNoKeys)};
   SmallVector<Value> sums =
-      ring.run({attention.getKey(), attention.getValue()}, nothing,
+      ring.run({attention.getKey(), attention.getValue()}, initialSums,
                [&](Value number, ValueRange keys, ValueRange before) {
                  auto step = ring.createStep(attention, number, keys);
                  return merge(ring, before, {ring.widen(step.getResult()), step.getLse()});

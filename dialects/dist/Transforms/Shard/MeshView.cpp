@@ -11,7 +11,7 @@ static void append(std::vector<std::string> &list, ArrayAttr names) {
     list.push_back(name.str());
 }
 
-/// An open choice is that of the default, until it is made.
+/// `auto` counts as the default `gather`; --dist-choose-attention replaces it.
 static AttentionSplit getAttentionSplit(AttentionMethod method) {
   switch (method) {
   case AttentionMethod::Auto:

@@ -96,7 +96,7 @@ void OpShardingDecision::decideAxis(size_t a) {
   Assignment assignment = assignAxis(rule, getUse(a), sizes, mesh.getAxes()[a], degrees);
   if (assignment.kind == Assignment::Split) {
     if (movesToHeads(a) && assignment.factor == rule.attention->queries && !hasCachedKeys(op))
-      failed.push_back(a);
+      failedAxes.push_back(a);
     degrees[assignment.factor] *= std::max<int64_t>(1, mesh.getAxes()[a].degree);
     split(a, rule.factors[assignment.factor]);
     if (movesToHeads(a) && assignment.factor == rule.attention->heads)
@@ -115,9 +115,9 @@ void OpShardingDecision::decideAxis(size_t a) {
 }
 
 LogicalResult OpShardingDecision::verify() const {
-  if (failed.empty())
+  if (failedAxes.empty())
     return success();
-  const AxisInfo &axis = mesh.getAxes()[failed.front()];
+  const AxisInfo &axis = mesh.getAxes()[failedAxes.front()];
   InFlightDiagnostic error = op->emitError("axis '")
                              << axis.name << "' of degree " << axis.degree
                              << " cannot compute this attention by all_to_all: ";

@@ -23,6 +23,7 @@ public:
 
 private:
   void decide();
+  /// In these functions, `a` is the number of an axis.
   void decideAxis(size_t a);
   bool movesToHeads(size_t a) const;
   AxisUse getUse(size_t a) const;
@@ -35,9 +36,10 @@ private:
   const MeshView &mesh;
   ShardingRule rule;
   ValueSizes sizes;
-  std::vector<ShardingByAxis> have, wanted, operands, results;
-  std::vector<int64_t> degrees; ///< per factor, of the axes assigned so far
-  std::vector<size_t> failed;   ///< axes that cannot move to heads
+  std::vector<ShardingByAxis> have, wanted;      ///< given: of the operands, of the results
+  std::vector<ShardingByAxis> operands, results; ///< decided
+  std::vector<int64_t> degrees;                  ///< per factor, of the axes assigned so far
+  std::vector<size_t> failedAxes;                ///< axes that cannot move to heads
 };
 
 } // namespace titan::dist

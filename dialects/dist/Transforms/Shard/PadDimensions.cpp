@@ -1,9 +1,9 @@
 // The pass --dist-pad-dimensions.
 //
-// Rewrites the global program. Afterwards only the attributes of arguments and results tell what is
-// padding. After GSPMD (Xu et al., arXiv 2105.04663), which masks padding with the identity of each
-// reduction. Few masks remain here, because sharding rules say where padding is harmless, and zeros
-// are tracked through linear operations. See docs/rationale/padding.md.
+// Rewrites the global program. Afterwards only attributes of arguments and results say which
+// elements are padding. After GSPMD (Xu et al., arXiv 2105.04663), which masks padding with the
+// identity of each reduction. Few masks remain here, because sharding rules say where padding is
+// harmless, and zeros are tracked through linear operations. See docs/rationale/padding.md.
 
 #include "dialects/dist/Transforms/Shard/PaddedDims.h"
 #include "dialects/dist/Transforms/Shard/PaddedValues.h"
@@ -47,7 +47,7 @@ namespace {
 /// Whether padding of a result is 0.
 enum class Zero {
   No,
-  WhereFinite, ///< where the elements beside the padding are finite
+  WhereFinite, ///< unless an element beside the padding is not finite
   Always
 };
 
@@ -71,11 +71,11 @@ public:
   }
 
 private:
-  /// Whether all dimensions of `factor` are padded from one size to one size. Those of a merge are
-  /// not, because the merged dimension also has the positions of the inner ones.
-  bool isPaddedAlike(const Factor &factor) const {
+  /// Whether all dimensions of `factor` have the same size before padding, and the same size after.
+  /// Those of a merge have not: the merged dimension also contains the inner dimensions.
+  bool hasEqualPadding(const Factor &factor) const {
     std::optional<std::pair<int64_t, int64_t>> sizes;
-    auto joins = [&](Value value, int64_t dim, NamedTensorType original) {
+    auto isEqual = [&](Value value, int64_t dim, NamedTensorType original) {
       std::pair own(original.getDims()[dim].getSize(),
                     getTensorType(value).getDims()[dim].getSize());
       bool fits = own.first != own.second && sizes.value_or(own) == own;
@@ -83,24 +83,25 @@ private:
       return fits;
     };
     for (auto [operand, dim] : llvm::zip_equal(op->getOperands(), factor.operandDims))
-      if (dim >= 0 && !joins(operand, dim, values.getOriginal(operand)))
+      if (dim >= 0 && !isEqual(operand, dim, values.getOriginal(operand)))
         return false;
     for (auto [result, dim, original] :
          llvm::zip_equal(op->getResults(), factor.resultDims, originals))
-      if (dim >= 0 && !joins(result, dim, original))
+      if (dim >= 0 && !isEqual(result, dim, original))
         return false;
     return true;
   }
 
-  /// A product needs no mask that only an infinite operand asks for: its result is not finite
-  /// either way, and a mask is one more pass through memory.
+  /// Whether a contraction may sum over the padding of `operand` without a mask, which would cost
+  /// one more pass through memory. The padding is 0 unless elements beside it are not finite; then
+  /// the sum is not finite either.
   bool isHarmlessTerm(const Factor &factor, Value operand, int64_t dim) const {
     return getReduction(factor.kind) == ReductionKind::Sum && isa<ir::ContractOp>(op) &&
            values.isZero(operand, dim);
   }
 
   void adaptTo(const Factor &factor) {
-    bool isInPlace = factor.padding != Padding::Forbidden && isPaddedAlike(factor);
+    bool isInPlace = factor.padding != Padding::Forbidden && hasEqualPadding(factor);
     for (auto [i, dim] : llvm::enumerate(factor.operandDims)) {
       Value operand = op->getOperand(i);
       if (dim < 0 || !values.isPadded(operand, dim))
@@ -145,11 +146,11 @@ private:
     }
   }
 
-  /// Results are 0 along a factor where the operands of a set are in which the operation is linear,
-  /// and nothing else that walks the factor can make a NaN of that: it is 0, too, and the operation
-  /// multiplies by it. A divisor of 0 makes a NaN. So does an infinite operand that does not walk
-  /// the factor; then the elements beside the padding are not finite either, unless the operation
-  /// hides that.
+  /// Results are 0 in the padding of a factor if all operands of a set in which the operation is
+  /// linear are 0 there, and no other operand turns these zeros into NaN. An operand that has the
+  /// factor does not if it is 0 there, too, and the operation multiplies by it; a divisor of 0
+  /// would give NaN. An operand without the factor gives NaN if it is infinite. The elements beside
+  /// the padding are then not finite either, unless the operation hides that.
   Zero getZero(const Factor &factor) const {
     if (factor.padding == Padding::Zeroed)
       return Zero::Always;
@@ -165,21 +166,22 @@ private:
       return factor.operandDims[i] < 0 || (isZeroAt(i) && isFactorOf(i)) ||
              !isa<FloatType>(getTensorType(op->getOperand(i)).getElementType());
     };
-    auto gives = [&](const std::vector<unsigned> &set) {
+    auto givesZero = [&](const std::vector<unsigned> &set) {
       return llvm::all_of(llvm::seq(op->getNumOperands()), [&](unsigned i) {
         return llvm::is_contained(set, i) ? isZeroAt(i) : isHarmless(i);
       });
     };
     auto isAlways = [&](const std::vector<unsigned> &set) {
       return llvm::all_of(llvm::enumerate(op->getOperands()), [&](auto operand) {
-        bool walks = factor.operandDims[operand.index()] >= 0;
-        return walks ? values.isAlwaysZero(operand.value())
-                     : llvm::is_contained(set, operand.index()) || leavesZero(op, operand.value());
+        bool hasFactor = factor.operandDims[operand.index()] >= 0;
+        return hasFactor
+                   ? values.isAlwaysZero(operand.value())
+                   : llvm::is_contained(set, operand.index()) || leavesZero(op, operand.value());
       });
     };
     Zero zero = Zero::No;
     for (const auto *sets : {&rule.linearSets, &rule.zeroSets})
-      for (const std::vector<unsigned> &set : llvm::make_filter_range(*sets, gives))
+      for (const std::vector<unsigned> &set : llvm::make_filter_range(*sets, givesZero))
         zero = std::max(zero, isAlways(set) ? Zero::Always : Zero::WhereFinite);
     return zero == Zero::WhereFinite && mayHideInfinity(op) ? Zero::No : zero;
   }
@@ -238,8 +240,8 @@ private:
     return success();
   }
 
-  /// The padding of iteration arguments is 0. A slot has that of its stack, and a stack that of all
-  /// yielded slots.
+  /// The padding of iteration arguments is 0. The padding of a slot is 0 where that of its stack
+  /// is, and the padding of a stack is 0 where those of all yielded slots are.
   LogicalResult visitRepeat(ir::RepeatOp repeat) {
     SmallVector<NamedTensorType> originals = llvm::map_to_vector(
         repeat.getResults(), [](Value result) { return getTensorType(result); });
@@ -266,7 +268,8 @@ private:
     return success();
   }
 
-  /// Zeros that no mask was needed for.
+  /// Records an iteration argument. Its padding is 0, but possibly without a mask: only if the
+  /// elements beside the padding are finite.
   void addIterArg(Value value, NamedTensorType original) {
     value.setType(dims.pad(original));
     values.add(value, original, llvm::SmallBitVector(original.getRank(), true),

@@ -77,7 +77,7 @@ Value PaddedValues::getMasked(Value value, int64_t dim, ReductionKind kind) {
     zero.set(dim);
   else
     zero.reset();
-  Value result = known; // adding to `states` leaves `masked` alone, but not the other way round
+  Value result = known;
   add(result, getOriginal(value), zero, isAlways);
   return result;
 }

@@ -8,10 +8,11 @@ include "mlir/Pass/PassBase.td"
 def DistChooseAttention : Pass<"dist-choose-attention", "::mlir::ModuleOp"> {
   let summary = "chooses the method of attention of axes with `attention auto`";
   let description = [{
-    For each axis with `attention auto`, the pass adds up the times of every method for all attentions of
-    the training programs whose positions the axis shards (`Analysis/AttentionTime.h`), each counted once
-    however often a repeat runs it, and takes the least. All-to-all is no candidate in head-tail order, or if the degree does not divide the heads that
-    the axis rules of the other axes leave to a rank. `dist.attention_times` keeps the times for reports.
+    For each axis with `attention auto`, the pass chooses the method with the least total time
+    (`Analysis/AttentionTime.h`). The total is over all attention operations of the training programs whose
+    positions the axis shards; an operation in a repeat counts once. All-to-all is no candidate in head-tail
+    order, or if the degree does not divide the heads that the axis rules of the other axes leave to a rank.
+    `dist.attention_times` keeps the times for reports.
 
     ```mlir
     dist.axis_rules "cp" shards ["seq"] fallback [] stores [] attention auto  // cp = 8
@@ -31,7 +32,7 @@ def DistChooseAttention : Pass<"dist-choose-attention", "::mlir::ModuleOp"> {
 def DistPadDimensions : Pass<"dist-pad-dimensions", "::mlir::ModuleOp"> {
   let summary = "pads dimensions to a multiple of their degrees";
   let description = [{
-    After it, each dimension that axis rules pad is a multiple of the product of the degrees of all axes
+    After the pass, each dimension that axis rules pad is a multiple of the product of the degrees of all axes
     that may shard it. The rules match the dimension's name or that of its origin. Everything else is
     unchanged: the program is still global and gives the same results.
 
@@ -66,7 +67,7 @@ def DistPadDimensions : Pass<"dist-pad-dimensions", "::mlir::ModuleOp"> {
 def DistAssignShardings : Pass<"dist-assign-shardings", "::mlir::ModuleOp"> {
   let summary = "assigns the shardings that the axis rules state";
   let description = [{
-    After it, sharding constraints, arguments and results of functions, and iteration arguments have a
+    After the pass, sharding constraints, arguments and results of functions, and iteration arguments have a
     sharding. Axes are assigned from outer to inner. Each axis shards the first dimension of its `shards`
     that the tensor has and the degree divides, or else the first one of `fallback`. A renamed dimension
     matches the name of its origin if the tensor lacks the origin itself.
@@ -87,7 +88,7 @@ def DistAssignShardings : Pass<"dist-assign-shardings", "::mlir::ModuleOp"> {
     %h = titan.sharding_constraint %0 : !titan.tensor<f32[seq = 8, ffn = 4]> -> !titan.tensor<f32[seq = 8, ffn = 4], <[{}, {tp} ]>>
     ```
 
-    The pass works on the module, because it reports faulty axis rules, which no function has.
+    The pass works on the module, because it reports faulty axis rules, which are no part of a function.
   }];
   let dependentDialects = ["::titan::ir::TitanDialect", "::titan::dist::DistDialect"];
 }
@@ -95,7 +96,7 @@ def DistAssignShardings : Pass<"dist-assign-shardings", "::mlir::ModuleOp"> {
 def DistPropagate : Pass<"dist-propagate", "::mlir::func::FuncOp"> {
   let summary = "infers the shardings of all other values";
   let description = [{
-    After it every tensor has a sharding; existing ones are unchanged. Shardings propagate along the
+    After the pass, every tensor has a sharding; existing ones are unchanged. Shardings propagate along the
     factors of the operations' rules (`Analysis/FactorPropagation.h`). They are preferences only:
     `--dist-insert-reshards` decides what each operation computes, partial sums included.
 
@@ -118,8 +119,8 @@ def DistPropagate : Pass<"dist-propagate", "::mlir::func::FuncOp"> {
 def DistInsertReshards : Pass<"dist-insert-reshards", "::mlir::func::FuncOp"> {
   let summary = "reshards operands to the shardings that operations need";
   let description = [{
-    After it, operands and results of every operation satisfy its rule on every axis. Results that sum over
-    a sharded dimension are `partial` in their type. Sharding constraints are gone. `dist.reshard`
+    After the pass, operands and results of every operation satisfy its rule on every axis. Results that sum
+    over a sharded dimension are `partial` in their type. Sharding constraints are gone. `dist.reshard`
     operations convert between shardings.
 
     An axis shards at most one factor of an operation (`Analysis/AxisAssignment.h`). A partial sum with one
@@ -146,8 +147,8 @@ def DistInsertReshards : Pass<"dist-insert-reshards", "::mlir::func::FuncOp"> {
 def DistWidenReductions : Pass<"dist-widen-reductions", "::mlir::func::FuncOp"> {
   let summary = "reduces activations over ranks in the declared element type";
   let description = [{
-    A function's `titan.precision` declares the types `compute` and `activations_reduce`. After it, each
-    reshard that reduces a partial sum of type `compute` reduces in type `activations_reduce`. An operation
+    A function's `titan.precision` declares the types `compute` and `activations_reduce`. After the
+    pass, each reshard that reduces a partial sum of type `compute` reduces in type `activations_reduce`. An operation
     that accumulates (such as `titan.contract`) produces the partial sum in the wider type; otherwise a
     cast is inserted. The reduced value is cast back.
 
@@ -169,8 +170,8 @@ def DistWidenReductions : Pass<"dist-widen-reductions", "::mlir::func::FuncOp"> 
 def DistNarrowReshards : Pass<"dist-narrow-reshards", "::mlir::func::FuncOp"> {
   let summary = "communicates in the narrower of two element types";
   let description = [{
-    A cast commutes with a reshard that does not reduce. After it, a reshard whose result is only cast to a
-    narrower type is preceded by the cast; this is typical of stored parameters. A value that is cast to a
+    A cast commutes with a reshard that does not reduce. After the pass, a reshard whose result was only cast to
+    a narrower type follows the cast; this is typical of stored parameters. A value that is cast to a
     wider type and then resharded is resharded first.
 
     ```mlir
@@ -190,7 +191,7 @@ def DistNarrowReshards : Pass<"dist-narrow-reshards", "::mlir::func::FuncOp"> {
 def DistLowerReshards : Pass<"dist-lower-reshards", "::mlir::func::FuncOp"> {
   let summary = "lowers reshards to collectives";
   let description = [{
-    After it there is no `dist.reshard`. Each becomes a chain of collectives (`Analysis/CollectivePlan.h`).
+    After the pass, there is no `dist.reshard`. Each becomes a chain of collectives (`Analysis/CollectivePlan.h`).
     Slices precede reductions, and reductions precede gathers, to minimise the bytes sent.
 
     ```mlir
@@ -205,7 +206,7 @@ def DistLowerReshards : Pass<"dist-lower-reshards", "::mlir::func::FuncOp"> {
 def DistLowerRingAttention : Pass<"dist-lower-ring-attention", "::mlir::func::FuncOp"> {
   let summary = "lowers attention over sharded keys to a ring";
   let description = [{
-    After it, attention whose keys and values are sharded along its positions is a repeat over the ranks
+    After the pass, attention whose keys and values are sharded along its positions is a repeat over the ranks
     of these axes (Liu, Zaharia and Abbeel, 2023). In step s a rank computes with the keys and values of
     the rank s positions before, while a permute brings those of the next step. Results are merged by
     their log-sum-exps, in f32 at least. In the gradient, the cotangents of queries are summed where they
@@ -277,7 +278,7 @@ def DistReshardAfterForward : Pass<"dist-reshard-after-forward", "::mlir::func::
 def DistBucketCollectives : Pass<"dist-bucket-collectives", "::mlir::func::FuncOp"> {
   let summary = "coalesces small collectives into buckets";
   let description = [{
-    After it, collectives of one kind over the same axes are coalesced if they can run at one position of
+    After the pass, collectives of one kind over the same axes are coalesced if they can run at one position of
     their block. `bucket-bytes` limits the size of a bucket (`Analysis/Buckets.h`), and no bucket crosses a repeat.
 
     Gathers run before their first use, and reductions after their last operand, since both keep live

@@ -68,13 +68,13 @@ void stackGathered(RepeatOp &first, RepeatOp &second) {
   SmallVector<VariantStack> stacks;
   for (auto [pair, stack] : llvm::zip_equal(pairs, first.getResults().take_back(pairs.size())))
     stacks.push_back({stack, pair.variant});
-  unsigned old = second.getScannedInputs().size();
+  unsigned numBefore = second.getScannedInputs().size();
   second = addScannedInputs(second, stacks);
   for (const ir::RepeatVariant &body : second.getVariants())
     for (auto [stack, slice, number] : body.getScannedInputs()) {
-      if (number < old)
+      if (number < numBefore)
         continue;
-      AllGatherOp backward = pairs[number - old].backward;
+      AllGatherOp backward = pairs[number - numBefore].backward;
       Operation *convert = backward.getInputs().front().getDefiningOp<ir::CastOp>();
       backward.getResults().front().replaceAllUsesWith(slice);
       backward.erase();
