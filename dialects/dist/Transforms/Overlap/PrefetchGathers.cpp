@@ -32,7 +32,7 @@ struct Source {
   }
 };
 
-/// The operands' sources; empty if an operand is anything else.
+/// The sources of the operands; empty if an operand has no such source.
 SmallVector<Source> getSources(AllGatherOp gather, const ir::RepeatVariant &body) {
   SmallVector<ir::RepeatVariant::ScannedInput> slices = body.getScannedInputs();
   RepeatOp repeat = body.getRepeat();
@@ -56,7 +56,7 @@ SmallVector<Source> getSources(AllGatherOp gather, const ir::RepeatVariant &body
 }
 
 /// Whether both gathers, each in its body, have the same sources and types.
-bool areAlike(AllGatherOp a, AllGatherOp b) {
+bool areEquivalent(AllGatherOp a, AllGatherOp b) {
   SmallVector<Source> from = getSources(a, *ir::findVariant(a->getBlock()));
   SmallVector<Source> to = getSources(b, *ir::findVariant(b->getBlock()));
   return a.getAxes() == b.getAxes() && a->getOperandTypes() == b->getOperandTypes() &&
@@ -75,7 +75,7 @@ SmallVector<Gathers> findGathers(RepeatOp repeat) {
     for (const ir::RepeatVariant &body : repeat.getVariants())
       for (auto other : body.getBlock().getOps<AllGatherOp>())
         if (gathers.size() == body.getNumber() && !taken.contains(other) && !other.getChannel() &&
-            areAlike(gather, other))
+            areEquivalent(gather, other))
           gathers.push_back(other);
     if (gathers.size() != repeat.getNumVariants())
       continue;
@@ -113,8 +113,8 @@ SmallVector<Value> getCarried(AllGatherOp started) {
   return carried;
 }
 
-/// Replaces `gather` by a wait for the iteration arguments from `at` on, and starts the gather of
-/// the iteration that follows `depth` iterations later.
+/// Replaces `gather` by a wait for `count` iteration arguments from number `at` on, and starts the
+/// gather of the iteration that follows `depth` iterations later.
 void waitAndStartNext(AllGatherOp gather, int64_t channel, unsigned at, unsigned count,
                       int64_t depth) {
   ir::RepeatVariant body = *ir::findVariant(gather->getBlock());
@@ -140,7 +140,7 @@ void waitAndStartNext(AllGatherOp gather, int64_t channel, unsigned at, unsigned
 struct Flight {
   size_t gathers;     ///< their number among the gathers of the repeat
   int64_t remainder;  ///< of the numbers of the iterations that wait for it, modulo the depth
-  unsigned at, count; ///< its iteration arguments
+  unsigned at, count; ///< number of its first iteration argument, and how many it has
 };
 
 /// The remainder of the numbers of all iterations that run `variant`.

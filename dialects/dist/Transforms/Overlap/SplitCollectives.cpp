@@ -33,13 +33,13 @@ static bool computes(Operation *op) {
 
 /// The operation before which to wait; null if there is no computation to overlap.
 static Operation *findWait(Operation *op) {
-  bool gains = false;
+  bool hasComputation = false;
   for (Operation *at = op->getNextNode(); at; at = at->getNextNode()) {
     bool isUse =
         llvm::any_of(op->getUsers(), [&](Operation *user) { return at->isAncestor(user); });
     if (isUse || isa<ir::RepeatOp>(at) || at->hasTrait<OpTrait::IsTerminator>())
-      return gains ? at : nullptr;
-    gains |= computes(at);
+      return hasComputation ? at : nullptr;
+    hasComputation |= computes(at);
   }
   return nullptr;
 }

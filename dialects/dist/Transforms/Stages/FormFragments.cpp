@@ -51,8 +51,8 @@ static LogicalResult verifyHomes(ModuleOp module) {
   return success();
 }
 
-/// The memory of a pipeline's parameters is on the ranks of their stages, and a turn without layers
-/// has none.
+/// Rejects turns without a layer of the pipeline: such a turn has no stages, but the ranks of a
+/// stage store its parameters.
 static LogicalResult verifyTurns(ModuleOp module) {
   for (auto function : module.getOps<func::FuncOp>())
     if (PipelineOp::lookup(module) && function->hasAttr(ir::attr::kTurn) && !hasStages(function))

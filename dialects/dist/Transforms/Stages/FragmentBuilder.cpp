@@ -234,7 +234,7 @@ LogicalResult FragmentBuilder::addReturned() {
   return success();
 }
 
-/// Gives the function its type: at the end, since each change takes time in proportion to its size.
+/// Sets the type once at the end, since each change takes time in proportion to its size.
 void FragmentBuilder::finish(Fragment &fragment) {
   func::FuncOp function = fragment.function;
   Block &body = function.getBody().front();

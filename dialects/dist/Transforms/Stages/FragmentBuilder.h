@@ -14,8 +14,8 @@ class FragmentBuilder {
 public:
   FragmentBuilder(mlir::func::FuncOp program, ir::RepeatOp loop, const FragmentPlan &plan);
 
-  /// Creates all fragments in front of the program. Fails with an error where a value cannot cross
-  /// fragments.
+  /// Creates all fragments before the program in the module. Fails with an error where a value
+  /// cannot cross fragments.
   mlir::LogicalResult run();
   /// The fragments in execution order.
   llvm::SmallVector<mlir::func::FuncOp> getFragments() const;
@@ -47,6 +47,7 @@ private:
   std::string getSumName(unsigned index);
   std::string pickName(mlir::Value value);
   mlir::DictionaryAttr getRole(llvm::StringRef role, llvm::StringRef name);
+  /// Adds the return, sets the function's type and inserts the function before the program.
   void finish(Fragment &fragment);
 
   mlir::func::FuncOp program;

@@ -11,9 +11,9 @@ std::string FragmentKey::getName() const {
 }
 
 bool ExecutionOrder::operator()(const FragmentKey &a, const FragmentKey &b) const {
-  auto rank = [](const FragmentKey &key) {
+  auto getPosition = [](const FragmentKey &key) {
     int64_t stage = key.kind == FragmentKind::Backward ? -key.stage : key.stage;
     return std::tuple(key.kind, key.level, stage);
   };
-  return rank(a) < rank(b);
+  return getPosition(a) < getPosition(b);
 }

@@ -88,8 +88,8 @@ void FragmentPlan::assignStaged() {
   }
 }
 
-/// Whether several fragments may compute `op`, each for itself.
-static bool isCheapToRepeat(Operation *op) {
+/// Whether several fragments may each compute `op`.
+static bool isCheapToClone(Operation *op) {
   return op->hasTrait<ir::Elementwise>() || op->hasTrait<ir::Rematerialisable>() ||
          op->hasTrait<ir::View>() || isCollective(op) || isa<LocalSliceOp, MakePartialOp>(op);
 }
@@ -107,7 +107,7 @@ bool FragmentPlan::isSum(BlockArgument argument) const {
 /// Finds operations of `block` that are cheap and depend on arguments of the program alone.
 void FragmentPlan::findCloneable(Block &block) {
   for (Operation &op : block.without_terminator()) {
-    if (!isCheapToRepeat(&op) || getPosition(&op) >= 0)
+    if (!isCheapToClone(&op) || getPosition(&op) >= 0)
       continue;
     bool isFree = true, readsWeight = false;
     for (Value operand : op.getOperands()) {
@@ -223,7 +223,7 @@ void FragmentPlan::assignParameters() {
   }
 }
 
-/// The role and the name of a parameter or cache of no stage.
+/// The role and the name of a parameter or cache without `titan.stage`.
 static std::optional<Homes::key_type> getHomeKey(func::FuncOp program, Value value) {
   const unsigned index = cast<BlockArgument>(value).getArgNumber();
   if (!program.getArgAttr(index, ir::attr::kStage))
@@ -241,7 +241,7 @@ void FragmentPlan::collectHomes(Homes &common) const {
     }
 }
 
-/// A state is where its parameter is.
+/// The stage of a parameter also stores its optimizer state.
 void FragmentPlan::assignStates() {
   for (BlockArgument argument : program.getArguments()) {
     auto state = program.getArgAttrOfType<StringAttr>(argument.getArgNumber(), ir::attr::kState);
@@ -284,7 +284,7 @@ FragmentPlan::Owner FragmentPlan::combine(Operation *op) const {
     if (owner.kind != Owner::One)
       continue;
     hasSeveral |= home && home->stage != owner.stage;
-    // The operand that is there last decides; of several, the first stage.
+    // The operand that is available last decides; of several, that of the first stage.
     auto precedence = [](const Owner &it) { return std::pair(-it.level, it.stage); };
     if (!home || precedence(owner) < precedence(*home))
       home = owner;

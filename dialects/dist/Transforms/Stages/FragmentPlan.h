@@ -29,7 +29,7 @@ bool hasStages(mlir::func::FuncOp program);
 /// The loop over microbatches of a program with stages; null if it has none.
 ir::RepeatOp findMicrobatchLoop(mlir::func::FuncOp program);
 
-/// The stages that store parameters and caches of no stage, by role and name.
+/// The stages that store parameters and caches without `titan.stage`, by role and name.
 using Homes = std::map<std::pair<std::string, std::string>, int64_t>;
 
 class FragmentPlan {
@@ -40,7 +40,8 @@ public:
   /// Adds the first stage of this program that reads each parameter or cache, if no other program
   /// has an earlier one.
   void collectHomes(Homes &common) const;
-  /// Takes the homes that all programs have in common, and assigns what follows the loop.
+  /// Uses the homes that all programs have in common, and assigns the operations after the loop to
+  /// fragments.
   void assignUpdates(const Homes &common);
   ir::RepeatOp getLoop() const { return loop; }
 
@@ -56,7 +57,8 @@ public:
   /// The fragment that computes `value`, a value of the program's block.
   FragmentKey getOwnFragment(mlir::Value value) const;
   int64_t getNumStages() const { return numStages; }
-  /// The fragment of `stage` that returns what every stage returns.
+  /// The last fragment of `stage`, which returns the outputs of the program: every stage returns
+  /// them.
   FragmentKey getLast(int64_t stage) const { return getAt(stage, numLevels - 1); }
   /// The position of an operation in the loop's block; -1: none.
   int64_t getPosition(mlir::Operation *op) const;
@@ -90,7 +92,7 @@ private:
   int64_t numStages = 0, numLevels = 1;
   llvm::DenseMap<mlir::Operation *, int64_t> positions;
   llvm::DenseSet<mlir::Operation *> cloneable;
-  /// Values that are cloneable and contain a parameter.
+  /// Results of cloneable operations on parameters or states.
   llvm::DenseSet<mlir::Value> weights;
   llvm::DenseMap<mlir::Operation *, int64_t> beginStages;
   llvm::DenseMap<mlir::Value, int64_t> homes;

@@ -21,7 +21,7 @@ def DistFormFragments : Pass<"dist-form-fragments", "::mlir::ModuleOp"> {
     | `@train.update.S.L` | once after the microbatches | norm, clipping and optimizer of the parameters of stage S; level L reads values of level L - 1 of other stages |
 
     A program without microbatches (evaluation, logits) becomes `@eval.evaluate.S.L`: the forward repeat of
-    stage S and what depends on it. A program without stages is left alone.
+    stage S and what depends on it. A program without stages stays unchanged.
 
     Values that cross fragments become arguments and results with a role:
     - `titan.stash`: one value per microbatch, from a forward or backward fragment to a later one.

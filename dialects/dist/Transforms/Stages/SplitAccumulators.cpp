@@ -44,8 +44,7 @@ static std::optional<Splittable> findSplittable(RepeatOp loop, const FragmentPla
 
 /// Appends an iteration argument that sums the early term.
 static void split(RepeatOp loop, const Splittable &found) {
-  // The positions of operands in the program without a split: the sum of early terms is added
-  // first where it was the first operand.
+  // The operands of the final addition have the order that the terms had before the split.
   bool isFirst = found.terms->getOperand(0) == found.early;
   AddOp sum = found.sum;
   Location loc = sum.getLoc();
