@@ -16,7 +16,8 @@ inline constexpr double kMessageSeconds = 1e-5;
 inline constexpr double kBytesPerSecond = 5e10;
 inline constexpr double kAttentionFlopsPerSecond = 3.35e14;
 
-/// Attention on one rank, before the axis divides it: all positions of what the other axes leave.
+/// Attention of one rank before the axis divides it: all positions, and of the other dimensions the
+/// shards that the other axes leave to the rank.
 struct AttentionSizes {
   double queryBytes = 0; ///< of the queries and the results
   double keyBytes = 0;   ///< of the keys and the values
@@ -33,7 +34,7 @@ struct AttentionTime {
 
 /// All keys and values arrive before the computation.
 AttentionTime estimateGather(const AttentionSizes &sizes, int64_t degree);
-/// Keys and values of the next step arrive during a step; two shards are there.
+/// Keys and values of the next step arrive during a step, so that a rank holds two shards.
 AttentionTime estimateRing(const AttentionSizes &sizes, int64_t degree);
 /// Queries, keys and values move before the computation, the results after it. The degree must
 /// divide the heads. Every rank has all positions, so that the work is even.

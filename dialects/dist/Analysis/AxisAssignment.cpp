@@ -43,7 +43,10 @@ int titan::dist::findResultFactor(const ShardingRule &rule, size_t result, int d
   return findFactor(rule, &Factor::resultDims, result, dim);
 }
 
-static bool joins(const std::vector<unsigned> &set, const AxisUse &use, const ValueSizes &sizes) {
+/// Whether all partial operands are in `set` and may be forwarded, all others are replicated, and
+/// those of them in `set` are scalars.
+static bool canForward(const std::vector<unsigned> &set, const AxisUse &use,
+                       const ValueSizes &sizes) {
   for (size_t i = 0; i < use.operands.size(); ++i) {
     bool inSet = std::find(set.begin(), set.end(), i) != set.end();
     if (use.operands[i] == kPartial ? !inSet || !sizes.mayForward[i]
@@ -65,7 +68,7 @@ std::optional<int> titan::dist::findForwardingSet(const ShardingRule &rule, cons
       std::accumulate(sizes.results.begin(), sizes.results.end(), int64_t{0}) > partial)
     return std::nullopt;
   for (size_t s = 0; s < rule.linearSets.size(); ++s)
-    if (joins(rule.linearSets[s], use, sizes))
+    if (canForward(rule.linearSets[s], use, sizes))
       return static_cast<int>(s);
   return std::nullopt;
 }

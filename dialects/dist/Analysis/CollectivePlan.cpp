@@ -254,7 +254,7 @@ private:
     add(CollectiveStep::MakePartial, axes);
   }
 
-  ShardingByDim now;
+  ShardingByDim now; ///< after the steps so far
   const ShardingByDim &to;
   bool flatNests;
   std::vector<CollectiveStep> steps;

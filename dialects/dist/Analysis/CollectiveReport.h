@@ -15,7 +15,7 @@ struct CollectiveValue : SourceValue {
   /// Bytes that a rank sends in one execution by the ring algorithms (Thakur, Rabenseifner and
   /// Gropp, IJHPCA 19, 2005, section 4). all_gather and reduce_scatter send (n - 1) / n of the
   /// gathered value, all_reduce twice that, and all_to_all (n - 1) / n of the rank's shard. permute
-  /// and send send the shard, receive nothing.
+  /// and send transmit the shard; receive transmits nothing.
   int64_t bytesSent = 0;
 };
 

@@ -35,7 +35,8 @@ void ReshardOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRCon
 
 namespace {
 
-/// A gather of what each rank took of a value that all have, perhaps under other names.
+/// An all-gather of the local slices of a replicated value is that value, also if its dimensions
+/// were renamed.
 struct SkipGather : OpRewritePattern<AllGatherOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -63,7 +64,7 @@ void AllGatherOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRC
   patterns.add<SkipGather>(context);
 }
 
-/// Each rank takes its shard of what it gave to the gather.
+/// The local slice of a gathered value is the gather's operand.
 OpFoldResult LocalSliceOp::fold(FoldAdaptor) {
   auto gather = getInput().getDefiningOp<AllGatherOp>();
   if (!gather || gather.getChannel() || gather.getAxes() != getAxes())

@@ -91,7 +91,7 @@ int64_t PipelineOp::getNumLayers() {
   return std::accumulate(layers.begin(), layers.end(), int64_t(0));
 }
 
-/// (C5)
+/// Checks constraint (C5).
 static LogicalResult verifyTable(PipelineOp op, int64_t degree) {
   std::vector<schedule::ScheduleFault> faults;
   const schedule::Schedule table = schedule::readTable(op.getSchedule(), faults);

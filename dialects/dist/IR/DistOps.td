@@ -106,7 +106,7 @@ def Dist_PipelineOp : Dist_Op<"pipeline"> {
     dist.pipeline "pp" over "layers" layers_per_stage [3, 3, 2, 2] schedule "1f1b" microbatches 8
     ```
 
-    An encoder and a decoder with numbers of layers of their own have two dimensions: `over "layers", "layers_1"`.
+    An encoder and a decoder with different numbers of layers have two dimensions: `over "layers", "layers_1"`.
   }];
   let arguments = (ins StrAttr:$axis, StrArrayAttr:$dims, DenseI64ArrayAttr:$layers_per_stage,
                        UnitAttr:$by_cost, StrAttr:$schedule, I64Attr:$microbatches);

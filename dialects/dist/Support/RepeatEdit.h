@@ -23,7 +23,8 @@ ir::RepeatOp addScannedInputs(ir::RepeatOp repeat, llvm::ArrayRef<VariantStack> 
 /// Appends stacked outputs of these values of the bodies.
 ir::RepeatOp addStackedOutputs(ir::RepeatOp repeat, mlir::ValueRange values);
 
-/// The parameter of the function that `value` is or scans; null if it is something else.
+/// The parameter of the function that `value` is, or of which `value` is a slot; null if there is
+/// none.
 mlir::BlockArgument getParameter(mlir::Value value);
 
 } // namespace titan::dist
