@@ -27,7 +27,7 @@ dist.axis_rules "shard" shards [] fallback [] stores ["activations"]
 // -----
 
 dist.mesh @mesh [#dist.axis<shard = 2>]
-// Overrides store only parameters, gradients and optimizer state, too.
+// Overrides store only these kinds of state, too.
 // expected-error @+1 {{(C2) expected params, grads or optimizer}}
 dist.axis_rules "shard" shards [] fallback [] stores [] {dist.overrides = [
   {of = "parameters", names = ["w"], stores = ["activations"]}]}
@@ -213,7 +213,7 @@ func.func @f(%x: !a, %y: !c) {
 !s = !titan.tensor<f32[seq = 8], <[{}] partial sum {tp}>>
 !m = !titan.tensor<f32[seq = 8], <[{}] partial max {tp}>>
 !b = !titan.tensor<f32[seq = 8], <[{}]>>
-// All operands of a coalesced collective have one reduction kind.
+// A coalesced collective has one reduction kind.
 func.func @f(%x: !s, %y: !m) {
   // expected-error @+1 {{(C3) coalesces}}
   %0, %1 = dist.all_reduce %x, %y over ["tp"] : !s, !m -> !b, !b
@@ -298,7 +298,7 @@ func.func @permute(%x: !x) {
 }
 
 // -----
-
+// A permute sends to another rank.
 !x = !titan.tensor<f32[x = 8], <[{t}]>>
 func.func @stays(%x: !x) {
   // expected-error @+1 {{(C2) stays on its rank: the offset is 0}}
@@ -307,7 +307,7 @@ func.func @stays(%x: !x) {
 }
 
 // -----
-
+// A permute has one element type.
 !x = !titan.tensor<f32[x = 8], <[{t}]>>
 !d = !titan.tensor<f64[x = 8], <[{t}]>>
 func.func @types(%x: !x, %y: !d) {
@@ -317,7 +317,7 @@ func.func @types(%x: !x, %y: !d) {
 }
 
 // -----
-
+// A send is to another rank.
 !x = !titan.tensor<f32[x = 8], <[{t}]>>
 func.func @sendsToItself(%x: !x) {
   // expected-error @+1 {{(C1) stays on its rank: the offset is 0}}
@@ -326,7 +326,7 @@ func.func @sendsToItself(%x: !x) {
 }
 
 // -----
-
+// A receive does not change the sharding.
 !x = !titan.tensor<f32[x = 8], <[{t}]>>
 !y = !titan.tensor<f32[x = 8], <[{}]>>
 func.func @receives(%x: !x) {
@@ -346,7 +346,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8], <[{a headtail, b}]>>) {
 
 // -----
 
-// The blocks of two axes are not those of one.
+// An axis in head-tail order is gathered alone.
 func.func @f(%x: !titan.tensor<f32[seq = 8], <[{a, b headtail}]>>) {
   // expected-error @+1 {{(C4) moves "b", which has head-tail order, with others}}
   %0 = dist.all_gather %x over ["a", "b"] : !titan.tensor<f32[seq = 8], <[{a, b headtail}]>> -> !titan.tensor<f32[seq = 8], <[{}]>>
@@ -355,14 +355,14 @@ func.func @f(%x: !titan.tensor<f32[seq = 8], <[{a, b headtail}]>>) {
 
 // -----
 
-// The number of blocks must be known at compile time.
+// Head-tail order needs a degree that is known at compile time.
 dist.mesh @mesh [#dist.axis<dp = auto>]
 // expected-error @+1 {{(C5) head-tail order needs a known degree of axis "dp"}}
 dist.axis_rules "dp" shards ["batch"] fallback [] stores [] headtail
 
 // -----
 
-// The steps of a ring and the heads of a rank must be known at compile time.
+// Methods of attention other than gather need a degree that is known at compile time.
 dist.mesh @mesh [#dist.axis<dp = auto>]
 // expected-error @+1 {{(C5) ring attention needs a known degree of axis "dp"}}
 dist.axis_rules "dp" shards ["batch"] fallback [] stores [] attention ring

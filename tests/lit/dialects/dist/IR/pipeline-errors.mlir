@@ -51,14 +51,14 @@ dist.pipeline "pp" over "blocks" layers_per_stage [2, 1] schedule "1f1b" microba
 // -----
 
 dist.mesh @mesh [#dist.axis<pp = 2>]
-// The table of a schedule must be executable.
+// A table must not deadlock.
 // expected-error @below {{(C5) deadlock: `0B0` (rank 0, column 2) waits for `1B0`}}
 dist.pipeline "pp" over "layers" layers_per_stage [2, 1] schedule "0F0,0B0,0F1,0B1\0A1F0,1F1,1B0,1B1\0A" microbatches 2
 
 // -----
 
 dist.mesh @mesh [#dist.axis<pp = 2>]
-// The table has as many ranks, stages and microbatches as the pipeline.
+// A table has the sizes of the pipeline.
 // expected-error @below {{(C5) the table has 2 ranks, 2 stages and 1 microbatches}}
 dist.pipeline "pp" over "layers" layers_per_stage [2, 1] schedule "0F0,0B0\0A1F0,1B0\0A" microbatches 2
 

@@ -6,7 +6,7 @@ dist.mesh @mesh [#dist.axis<shard = 2>, #dist.axis<tp = 2>]
 !shard = !titan.tensor<f32[seq = 8], <[{shard}]>>
 !tp = !titan.tensor<f32[seq = 8], <[{tp}]>>
 
-// A reshard to the same sharding folds to its operand; a reshard of a reshard becomes one reshard.
+// A reshard to the same sharding is replaced by its operand. A chain of two reshards becomes one.
 // CHECK-LABEL: func.func @chain(
 // CHECK-SAME: %[[X:[^:]*]]: {{.*}})
 // CHECK-NEXT: %[[Y:.*]] = dist.reshard %[[X]] : {{.*}}{shard}{{.*}} -> {{.*}}{tp}
@@ -18,7 +18,7 @@ func.func @chain(%x: !shard) -> (!shard, !tp) {
   return %0, %2 : !shard, !tp
 }
 
-// If the first reshard has other uses, the second one stays: a direct reshard would communicate more.
+// A reshard with other users stays: a direct reshard in addition would communicate more.
 // CHECK-LABEL: func.func @shared(
 // CHECK-SAME: %[[X:[^:]*]]: {{.*}})
 // CHECK-NEXT: %[[W:.*]] = dist.reshard %[[X]]
@@ -30,7 +30,7 @@ func.func @shared(%x: !shard) -> (!whole, !tp) {
   return %0, %1 : !whole, !tp
 }
 
-// A slice of a gathered value by the same axis is the operand of the gather.
+// A rank's local slice of a gathered value is its operand of the gather.
 // CHECK-LABEL: func.func @own_shard(
 // CHECK-SAME: %[[X:[^:]*]]: {{.*}})
 // CHECK-NEXT: return %[[X]]
@@ -40,7 +40,7 @@ func.func @own_shard(%x: !shard) -> !shard {
   return %1 : !shard
 }
 
-// A slice by another axis stays.
+// A slice over another axis than that of the gather stays.
 // CHECK-LABEL: func.func @other_axis
 // CHECK: dist.all_gather
 // CHECK: dist.local_slice
@@ -53,7 +53,7 @@ func.func @other_axis(%x: !shard) -> !tp {
 !keys = !titan.tensor<f32[keys = 8], <[{}]>>
 !keys_of_tp = !titan.tensor<f32[keys = 8], <[{tp}]>>
 
-// A gather of the slices that all ranks took of a value is the value, also under other names of its dimensions.
+// An all-gather of the local slices of a value is the value, also if the slices are renamed.
 // CHECK-LABEL: func.func @sliced(
 // CHECK-SAME: %[[X:[^:]*]]: {{.*}})
 // CHECK-NEXT: %[[K:.*]] = titan.rename %[[X]]
@@ -69,7 +69,7 @@ func.func @sliced(%x: !whole) -> (!whole, !keys) {
 !grid = !titan.tensor<f32[seq = 8, embed = 8], <[{shard}, {}]>>
 !grid_tp = !titan.tensor<f32[seq = 8, embed = 8], <[{shard, tp}, {}]>>
 
-// A gather over another axis stays, and so does an asynchronous one.
+// A gather over other axes stays, and so does a gather in flight.
 // CHECK-LABEL: func.func @sliced_otherwise
 // CHECK: dist.all_gather {{.*}} over ["shard", "tp"]
 // CHECK: dist.all_gather {{.*}} start 0

@@ -10,8 +10,8 @@ dist.mesh @mesh [#dist.axis<a = 2>]
 !x = !titan.tensor<f32[x = 8], <[{}]>>
 !y = !titan.tensor<f32[layers = 5, x = 8], <[{}, {}]>>
 
-// The gathers of the first two layers precede the repeat. Iterations take turns: each waits on its own channel,
-// starts the gather of the second next layer there, and passes the other one on.
+// The gathers of the first two layers precede the repeat. Even and odd iterations have different channels: each waits on
+// its channel, starts the gather of the layer after the next one there, and yields the other gather in flight unchanged.
 // CHECK-LABEL: func.func @forward
 // CHECK: %[[W0:.*]] = dist.layer %arg1[0]
 // CHECK: %[[F0:.*]] = dist.all_gather %[[W0]] over ["a"] start 0
@@ -60,7 +60,7 @@ func.func @backward(%x: !x, %w: !w {titan.param = "w"}) -> (!x, !y) {
   return %y, %ys : !x, !y
 }
 
-// Different bodies remain different: each pair of an original body and a channel becomes a body.
+// Each combination of an original body and the parity of an iteration becomes a body.
 // CHECK-LABEL: func.func @variants
 // CHECK: titan.repeat <layers = 5> table [0, 1, 2, 1, 2] iter_args({{.*}}) scanned(%arg1, %arg2 for [2])
 !v = !titan.tensor<f32[layers.x2 = 2 of layers, x = 8], <[{}, {}] flat 1 {a}>>

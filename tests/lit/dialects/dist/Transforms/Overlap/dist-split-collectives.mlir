@@ -5,8 +5,8 @@ dist.mesh @mesh [#dist.axis<a = 2>]
 !s = !titan.tensor<f32[x = 8], <[{}] flat 0 {a}>>
 !x = !titan.tensor<f32[x = 8], <[{}]>>
 
-// A collective starts early if there is computation before its first use. Operands are live until the wait, except operands that are
-// reduced in place.
+// A collective with computation before its first use is split. Operands live until the wait, except those
+// that are reduced in place.
 // CHECK-LABEL: func.func @between
 // CHECK-NEXT: %[[F:.*]] = dist.reduce_scatter %arg0 over ["a"] start 0
 // CHECK-NEXT: %[[H:.*]] = dist.all_reduce %arg2 over ["a"] start 1
@@ -51,7 +51,7 @@ func.func @repeats(%p: !c, %x: !x) -> (!x, !s) {
 !columns = !titan.tensor<f32[x = 8, y = 4], <[{}, {a}]>>
 
 // All-to-alls, permutes and messages are split, too. A receive is in place; a send has no result, so its wait is at
-// the end of the block.
+// the end.
 // CHECK-LABEL: func.func @moves
 // CHECK-NEXT: %[[A:.*]] = dist.all_to_all %arg0 over ["a"] start 0
 // CHECK-NEXT: %[[P:.*]] = dist.permute %arg1 over ["a"] by 1 start 1

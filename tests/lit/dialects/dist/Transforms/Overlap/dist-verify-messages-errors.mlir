@@ -1,5 +1,5 @@
 // RUN: titan-opt --dist-verify-messages --split-input-file -verify-diagnostics %s
-
+// A send needs a receive in the same block.
 !x = !titan.tensor<f32[x = 8], <[{pp}]>>
 func.func @lost(%x: !x) {
   // expected-error @+1 {{has no matching receive in its block}}
@@ -8,7 +8,7 @@ func.func @lost(%x: !x) {
 }
 
 // -----
-
+// A receive needs a send in the same block.
 !x = !titan.tensor<f32[x = 8], <[{pp}]>>
 func.func @missing(%x: !x) {
   // expected-error @+1 {{has no matching send in its block}}
@@ -46,7 +46,7 @@ func.func @bothSend(%x: !x) {
 }
 
 // -----
-
+// Open messages have one distance.
 !x = !titan.tensor<f32[x = 8], <[{pp}]>>
 func.func @links(%x: !x) {
   // expected-note @+1 {{opened here}}
@@ -73,7 +73,7 @@ func.func @collective(%x: !s, %p: !p) {
 }
 
 // -----
-
+// The body of a repeat must not close a message that is open before the repeat.
 !x = !titan.tensor<f32[x = 8], <[{pp}]>>
 func.func @inRepeat(%x: !x) {
   // expected-note @+1 {{opened here}}

@@ -16,7 +16,7 @@ func.func @never(%x: !a) {
 func.func @twice(%x: !a) {
   %0 = dist.all_gather %x over ["t"] start 0 : !a -> !b
   %1 = dist.wait 0 %0 : (!b) -> !b
-  // A start has at most one wait.
+  // A start has one wait.
   // expected-error @+1 {{waits on channel 0, where nothing is in flight}}
   %2 = dist.wait 0 %0 : (!b) -> !b
   return
@@ -29,7 +29,7 @@ func.func @twice(%x: !a) {
 func.func @busy(%x: !a) {
   // expected-note @+1 {{started here}}
   %0 = dist.all_gather %x over ["t"] start 0 : !a -> !b
-  // A channel has one collective in flight.
+  // A channel has at most one collective in flight.
   // expected-error @+1 {{starts on channel 0, where something is in flight already}}
   %1 = dist.all_gather %x over ["t"] start 0 : !a -> !b
   return
@@ -68,7 +68,7 @@ func.func @grows(%x: !a) {
 
 !a = !titan.tensor<f32[x = 8], <[{t}]>>
 !b = !titan.tensor<f32[x = 8], <[{}]>>
-// The collectives that the first iteration waits for must be in flight before the repeat.
+// A body that waits for a start before the repeat must start the channel again.
 func.func @shrinks(%x: !a, %y: !b) {
   // expected-error @+1 {{the body of a repeat waits for and does not start again}}
   %0 = dist.all_gather %x over ["t"] start 0 : !a -> !b

@@ -54,7 +54,7 @@ func.func @heads(%q: !q, %k: !q, %v: !q) -> !q {
 
 // -----
 
-// The keys of a cache may have no heads that the axis could shard. They are gathered.
+// Cached keys without heads that the axis could shard are gathered.
 dist.mesh @mesh [#dist.axis<cp = 2>]
 dist.axis_rules "cp" shards ["seq"] fallback [] stores [] attention all_to_all
 !q = !titan.tensor<f32[seq = 8, heads = 2, narrow = 4], <[{cp}, {}, {}]>>

@@ -24,7 +24,7 @@ func.func @gathers(%p: !s, %q: !s, %o: !s, %x: !w) -> !w {
   return %5 : !w
 }
 
-// Reductions are coalesced after their last operand; a reduction whose operand depends on the result of another one is not.
+// Reductions are coalesced after their last operand. A reduction that depends on another one is separate.
 // CHECK-LABEL: func.func @reductions
 // CHECK-NEXT: %[[A:.*]]:2 = dist.all_reduce %arg0, %arg1 over ["a"]
 // CHECK-NEXT: %[[E:.*]] = titan.exp %[[A]]#0
@@ -60,7 +60,7 @@ func.func @kinds(%x: !ca, %y: !cb, %z: !ma, %v: !da) -> (!r, !r, !r, !d) {
   return %0, %1, %2, %3 : !r, !r, !r, !d
 }
 
-// No bucket crosses a repeat, through which values would live.
+// No bucket crosses a repeat; otherwise its values would be live during the repeat.
 // CHECK-LABEL: func.func @repeats
 // CHECK-NEXT: dist.all_reduce %arg0 over ["a"]
 // CHECK-NEXT: titan.repeat
@@ -81,7 +81,7 @@ dist.mesh @mesh [#dist.axis<a = 2>]
 !c = !titan.tensor<f32[x = 16777216], <[{}] partial sum {a}>>
 !r = !titan.tensor<f32[x = 16777216], <[{}]>>
 
-// A bucket that reaches 64 MiB takes no further operands.
+// A reduction of 64 MiB stays alone, because it exceeds the limit of a bucket.
 // CHECK-LABEL: func.func @large
 // CHECK-COUNT-2: = dist.all_reduce %arg{{[01]}} over
 func.func @large(%x: !c, %y: !c) -> (!r, !r) {
@@ -97,7 +97,7 @@ dist.mesh @mesh [#dist.axis<a = 2>]
 !c = !titan.tensor<f32[x = 131072], <[{}] partial sum {a}>>
 !r = !titan.tensor<f32[x = 131072], <[{}]>>
 
-// Two megabytes of reductions form two buckets: the first half starts while the second is computed.
+// Reductions of 2 MiB in total are two buckets: the first starts before the operands of the second are computed.
 // CHECK-LABEL: func.func @halves
 // CHECK: %[[A:.*]] = dist.make_partial %arg0
 // CHECK-NEXT: %[[B:.*]] = dist.make_partial %arg1

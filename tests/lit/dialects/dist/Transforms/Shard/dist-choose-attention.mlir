@@ -1,6 +1,6 @@
 // RUN: titan-opt %s --split-input-file --dist-choose-attention | FileCheck %s
 
-// A long sequence in head-tail order: a ring hides its messages behind balanced work, so `ring` is chosen.
+// A long sequence in head-tail order: a ring overlaps messages with evenly divided work.
 !q = !titan.tensor<bf16[batch = 1, seq = 1048576, kv_heads = 8, group = 4, head = 128]>
 !k = !titan.tensor<bf16[batch = 1, seq = 1048576, kv_heads = 8, head = 128]>
 !l = !titan.tensor<f32[batch = 1, seq = 1048576, kv_heads = 8, group = 4]>
@@ -14,7 +14,7 @@ func.func @train(%q: !q, %k: !k) attributes {titan.program = "train"} {
 
 // -----
 
-// The same in block order: only all-to-alls give all ranks equal work, so `all_to_all` is chosen.
+// A long sequence in block order: only all-to-alls give all ranks equal work.
 !q = !titan.tensor<bf16[batch = 1, seq = 131072, kv_heads = 8, group = 4, head = 128]>
 !k = !titan.tensor<bf16[batch = 1, seq = 131072, kv_heads = 8, head = 128]>
 !l = !titan.tensor<f32[batch = 1, seq = 131072, kv_heads = 8, group = 4]>
@@ -43,7 +43,7 @@ func.func @train(%q: !q, %k: !k) attributes {titan.program = "train"} {
 
 // -----
 
-// A short sequence: `gather` is chosen, because it sends the fewest messages.
+// A short sequence: gather has the fewest messages.
 !q = !titan.tensor<bf16[batch = 1, seq = 512, kv_heads = 8, group = 4, head = 128]>
 !k = !titan.tensor<bf16[batch = 1, seq = 512, kv_heads = 8, head = 128]>
 !l = !titan.tensor<f32[batch = 1, seq = 512, kv_heads = 8, group = 4]>
@@ -57,7 +57,7 @@ func.func @train(%q: !q, %k: !k) attributes {titan.program = "train"} {
 
 // -----
 
-// An axis that shards no positions of this attention, and an axis with a given method: nothing is chosen.
+// Nothing to choose: an axis that does not shard the positions, a given method, and an axis of degree 1.
 !q = !titan.tensor<bf16[batch = 8, seq = 1024, heads = 8, head = 128]>
 !l = !titan.tensor<f32[batch = 8, seq = 1024, heads = 8]>
 dist.mesh @mesh [#dist.axis<dp = 2>, #dist.axis<cp = 4>, #dist.axis<one = 1>]

@@ -1,6 +1,6 @@
 // RUN: titan-opt --dist-insert-reshards -verify-diagnostics -split-input-file %s
 
-// All-to-alls on four ranks cannot divide six heads. The gradient fails for the same reason and is not reported again.
+// Four ranks cannot divide six heads evenly. The gradient fails for the same reason, without a second error.
 dist.mesh @mesh [#dist.axis<cp = 4>]
 dist.axis_rules "cp" shards ["seq"] fallback [] stores [] attention all_to_all
 !q = !titan.tensor<f32[seq = 8, heads = 6, head = 4], <[{cp}, {}, {}]>>
@@ -16,7 +16,7 @@ func.func @heads(%q: !q) {
 
 // -----
 
-// Another axis already shards the heads, and the degree does not divide the remaining ones.
+// Another axis shards the heads, so that a rank has only half of them.
 dist.mesh @mesh [#dist.axis<cp = 4>, #dist.axis<tp = 2>]
 dist.axis_rules "cp" shards ["seq"] fallback [] stores [] attention all_to_all
 dist.axis_rules "tp" shards ["heads"] fallback [] stores []
@@ -31,7 +31,7 @@ func.func @shared(%q: !q) {
 
 // -----
 
-// Only the queries have heads, so all-to-alls cannot shard the keys.
+// Keys have no heads that the axis could shard.
 dist.mesh @mesh [#dist.axis<cp = 2>]
 dist.axis_rules "cp" shards ["seq"] fallback [] stores [] attention all_to_all
 !q = !titan.tensor<f32[seq = 8, heads = 4, head = 4], <[{cp}, {}, {}]>>

@@ -142,7 +142,7 @@ func.func @norm(%a: !titan.tensor<f32[embed = 4], <[{}] flat 0 {t}>>, %b: !down,
   return %4 : !s
 }
 
-// A contraction of flat storage also gives a partial sum after a cast, because a cast keeps the zeros of the padding.
+// A contraction of a cast flat tensor is a partial scalar, too: the padding stays 0.
 // CHECK-LABEL: func.func @norm_of_cast
 func.func @norm_of_cast(%a: !titan.tensor<f32[embed = 4], <[{}] flat 0 {t}>>) -> !s {
   // CHECK-NOT: dist.reshard {{.*}}embed

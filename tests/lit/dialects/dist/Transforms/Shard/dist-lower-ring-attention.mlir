@@ -43,7 +43,7 @@ func.func @forward(%q: !q, %k: !k, %v: !k, %ids: !ids) -> (!q, !lse) {
   return %y, %lse : !q, !lse
 }
 
-// The cotangents of keys and values arrive while a step computes its terms, and a last permute returns them to the ranks of their keys.
+// The cotangents of keys and values arrive while a step computes; a last permute returns them to their owners.
 // CHECK-LABEL: func.func @backward
 func.func @backward(%dy: !q, %q: !q, %k: !k, %v: !k, %y: !q, %lse: !lse) -> (!q, !k, !k) {
   // CHECK: %[[R:.*]]:5 = titan.repeat <cp.ring = 3> iter_args(%arg2, %arg3, %
@@ -82,7 +82,7 @@ func.func @gathered(%q: !whole, %k: !whole) -> !whole {
 !partial = !titan.tensor<f32[seq = 8, head = 4], <[{cp}, {}] partial sum {tp}>>
 !lseg = !titan.tensor<f32[seq = 8, group = 2], <[{cp}, {tp}]>>
 
-// Another axis shards the queries of each key. Cotangents of keys are then unreduced over that axis, beginning with the initial zeros.
+// Another axis shards the queries that share a key. Cotangents of keys are then partial over that axis, also the initial zeros.
 // CHECK-LABEL: func.func @unreduced
 func.func @unreduced(%dy: !qg, %q: !qg, %k: !kg, %v: !kg, %y: !qg, %lse: !lseg) -> (!qg, !partial {titan.unreduced}, !partial {titan.unreduced}) {
   // CHECK-COUNT-2: dist.make_partial %{{.*}} over ["tp"] : {{.*}} -> <f32[seq = 8, head = 4], <[{cp}, {}] partial sum {tp}>>

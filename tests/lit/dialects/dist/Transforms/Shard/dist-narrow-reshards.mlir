@@ -9,7 +9,7 @@ dist.mesh @mesh [#dist.axis<a = 2>]
 !xah = !titan.tensor<bf16[x = 8], <[{a}]>>
 !sum = !titan.tensor<f32[x = 8], <[{}] partial sum {a}>>
 
-// A value whose uses all narrow it is gathered in the narrow type.
+// A value that all uses cast to a narrower type is gathered in that type.
 // CHECK-LABEL: func.func @gather
 // CHECK: %[[PART:.*]] = titan.cast %arg0 : <f32[x = 8], <[{}] flat 0 {a}>> -> <bf16[x = 8], <[{}] flat 0 {a}>>
 // CHECK: dist.reshard %[[PART]] : <bf16[{{.*}} flat 0 {a}>> -> <bf16[x = 8], <[{}]>>
@@ -21,8 +21,8 @@ func.func @gather(%w: !flat) -> (!half, !half) {
   return %1, %2 : !half, !half
 }
 
-// The value is gathered in the wide type if another use needs that type, and before a local slice, where more elements would
-// be cast.
+// The cast stays if another use needs the wide type. It also stays after a local slice, before which
+// more elements would be cast.
 // CHECK-LABEL: func.func @kept
 // CHECK: dist.reshard %arg0 : <f32[
 // CHECK: titan.cast

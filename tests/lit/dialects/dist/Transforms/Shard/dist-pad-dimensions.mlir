@@ -31,8 +31,8 @@ func.func @reductions(%x: !titan.tensor<f32[vocab = 7]>, %two: !titan.tensor<f32
 
 // -----
 
-// A product of padding with a finite number is zero. A product with any other number counts as zero if it is only multiplied further, since
-// its non-finite values then exist without padding, too. A select may hide them, and gets a mask after it.
+// The padding of a product with a finite number is 0. A product with any other number needs no mask before a product:
+// the result is not finite without padding either. A select may hide that, so its result is masked.
 // CHECK-LABEL: func.func @infinite(
 // CHECK: %[[HALF:.*]] = titan.mul %arg0, %{{.*}} :
 // CHECK-NEXT: titan.reduce sum %[[HALF]]

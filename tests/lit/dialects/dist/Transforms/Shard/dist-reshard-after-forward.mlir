@@ -15,7 +15,7 @@
 !x = !titan.tensor<f32[x = 8], <[{}]>>
 !y = !titan.tensor<f64[x = 8], <[{}]>>
 
-// With `never`, the forward stacks gathered parameters, and the backward scans them, also parameters that were cast before.
+// The forward repeat stacks gathered parameters, and the backward repeat scans them, also parameters that are cast before.
 // CHECK-LABEL: func.func @never
 // CHECK: titan.repeat <layers = 3> iter_args(%arg0, %arg1) scanned(%arg2, %arg3)
 // CHECK: %[[G:.*]] = dist.all_gather %{{.*}} : {{.*}}f32

@@ -1,6 +1,6 @@
 // RUN: titan-opt --dist-verify -verify-diagnostics -split-input-file %s
 
-// Valid: sharded factors, forwarded partial sums, flat storage, replicated values.
+// Valid programs: sharded factors, forwarded partial sums, flat storage, replicated values.
 dist.mesh @mesh [#dist.axis<a = 2>]
 func.func @good(%x: !titan.tensor<f32[x = 8, y = 8], <[{}, {a}]>>, %f: !titan.tensor<f32[x = 8], <[{}] flat 0 {a}>>) {
   %0 = titan.reduce sum %x : !titan.tensor<f32[x = 8, y = 8], <[{}, {a}]>> -> !titan.tensor<f32[x = 8], <[{}] partial sum {a}>>
@@ -12,7 +12,7 @@ func.func @good(%x: !titan.tensor<f32[x = 8, y = 8], <[{}, {a}]>>, %f: !titan.te
 
 // -----
 
-// A missing reduction.
+// The result of a sum over a sharded dimension must be partial.
 dist.mesh @mesh [#dist.axis<a = 2>]
 func.func @forgotten(%x: !titan.tensor<f32[x = 8, y = 8], <[{}, {a}]>>) {
   // expected-note @+2 {{it gives}}
@@ -23,7 +23,7 @@ func.func @forgotten(%x: !titan.tensor<f32[x = 8, y = 8], <[{}, {a}]>>) {
 
 // -----
 
-// A partial sum is an operand of a nonlinear function.
+// A nonlinear function of a partial sum is no partial sum.
 dist.mesh @mesh [#dist.axis<a = 2>]
 func.func @nonlinear(%x: !titan.tensor<f32[x = 8], <[{}] partial sum {a}>>) {
   // expected-note @+2 {{it gives}}
@@ -45,7 +45,7 @@ func.func @joined(%x: !titan.tensor<f32[x = 8], <[{}] partial sum {a}>>, %y: !ti
 
 // -----
 
-// Operands with different shardings; the note has the location of the other operand.
+// Operands must have equal shardings; the note has the location of the other operand.
 dist.mesh @mesh [#dist.axis<a = 2>]
 // expected-note @+1 {{the operand is '!titan.tensor<f32[x = 8], <[{}]>>'}}
 func.func @mixed(%x: !titan.tensor<f32[x = 8], <[{a}]>>, %y: !titan.tensor<f32[x = 8], <[{}]>>) {
@@ -157,9 +157,9 @@ func.func @returned(%x: !titan.tensor<f32[x = 8], <[{}] partial sum {a}>>) -> !t
 
 // -----
 
-// A function returns a partial sum if the result is marked as unreduced.
+// A result that is marked as unreduced may be a partial sum.
 dist.mesh @mesh [#dist.axis<a = 2>]
-func.func @summands(%x: !titan.tensor<f32[], <[] partial sum {a}>>)
+func.func @unreduced(%x: !titan.tensor<f32[], <[] partial sum {a}>>)
     -> (!titan.tensor<f32[], <[] partial sum {a}>> {titan.output = "local_loss", titan.unreduced}) {
   return %x : !titan.tensor<f32[], <[] partial sum {a}>>
 }

@@ -9,7 +9,7 @@ dist.mesh @mesh [#dist.axis<a = 2>]
 !wide = !titan.tensor<f32[x = 8, z = 2], <[{}, {}] partial sum {a}>>
 !widesum = !titan.tensor<f32[x = 8, z = 2], <[{}, {}]>>
 
-// A contraction computes its partial sum in the declared type; other values are cast.
+// A contraction computes its partial sum in the declared type; other partial sums are cast to it.
 // CHECK-LABEL: func.func @activations
 // CHECK: %[[P:.*]] = titan.contract %arg0, %arg1 : {{.*}} -> !titan.tensor<f32[x = 8, z = 2], <[{}, {}] partial sum {a}>>
 // CHECK: %[[S:.*]] = dist.reshard %[[P]] : <f32[

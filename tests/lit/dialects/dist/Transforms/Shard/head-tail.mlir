@@ -1,6 +1,6 @@
 // RUN: titan-opt --dist-assign-shardings --dist-propagate --dist-insert-reshards %s | FileCheck %s
 
-// The axis rules give the order of an axis; propagation keeps it.
+// The axis rules determine the order of an axis, and propagation preserves it.
 dist.mesh @mesh [#dist.axis<cp = 2>]
 // CHECK: dist.axis_rules "cp" shards ["seq"] fallback [] stores [] headtail
 dist.axis_rules "cp" shards ["seq"] fallback [] stores [] headtail
@@ -19,7 +19,7 @@ func.func @kept(%x: !x {titan.input = "x"}) -> (!x {titan.output = "y"}) {
   return %1 : !x
 }
 
-// A dimension that four does not divide into blocks is not sharded by two ranks in head-tail order.
+// A dimension that cannot be divided into four equal blocks is not sharded.
 // CHECK-LABEL: func.func @odd
 // CHECK-SAME: %arg0: !titan.tensor<f32[seq = 6], <[{}]>>
 func.func @odd(%x: !titan.tensor<f32[seq = 6]> {titan.input = "x"}) {

@@ -3,9 +3,9 @@
 
 // The phase preserves the meaning of a training step under all axis rules: losses, gradients,
 // updated parameters and state, two steps in float64, to 1e-12. --dist-print-collectives lists the
-// collectives in program order, those of a repeat with its executions a step.
+// collectives in program order, those of a repeat with the number of their executions per step.
 
-// Replicated data parallelism: one reduction per gradient, inside the body, and one of the loss; the norm needs none.
+// Replicas: each gradient is reduced once, inside the body, and the loss once; the norm needs no reduction.
 // RUN: cat %t/replicas.mlir %S/Inputs/decoder.mlir > %t/replicas.in
 // RUN: titan-opt --titan-phase-gradient --titan-phase-shard --dist-print-collectives %t/replicas.in -o %t/replicas.out | FileCheck %s --check-prefix=REPLICAS
 // RUN: titan-interpret %t/replicas.out --ranks 2 --vocab 16 --float64 --steps 2 --compare %t/whole | FileCheck %s --check-prefix=EQUAL
@@ -63,7 +63,7 @@
 // PARTIAL-COUNT-3: dist.make_partial
 // PARTIAL-NOT: dist.make_partial
 
-// All of these strategies together, on eight ranks.
+// Replicas, stored shards and sharded heads together, on eight ranks.
 // RUN: cat %t/cube.mlir %S/Inputs/decoder.mlir | titan-opt --titan-phase-gradient --titan-phase-shard -o %t/cube.out
 // RUN: titan-interpret %t/cube.out --ranks 8 --vocab 16 --float64 --steps 2 --compare %t/whole | FileCheck %s --check-prefix=EQUAL
 

@@ -19,7 +19,7 @@ func.func @last(%x: !titan.tensor<f32[microbatches = 2, batch = 2]> {titan.input
 
 // -----
 
-// Microbatches are slices of inputs.
+// Microbatches must be slices of inputs.
 func.func @computed(%x: !titan.tensor<f32[microbatches = 2, batch = 2]> {titan.input = "x"}) -> (!titan.tensor<f32[batch = 2]> {titan.output = "y"}) attributes {titan.program = "computed"} {
   %zero = titan.constant 0.0 : <f32[]>
   %init = titan.expand %zero : <f32[]> -> <f32[batch = 2]>
@@ -39,7 +39,7 @@ func.func @computed(%x: !titan.tensor<f32[microbatches = 2, batch = 2]> {titan.i
 
 // -----
 
-// A fragment in the loop reads only the slot of its microbatch, not the whole input.
+// A fragment that runs once per microbatch reads only the slot of its microbatch, not the whole input.
 func.func @whole(%x: !titan.tensor<f32[microbatches = 2, batch = 2]> {titan.input = "x"}) -> (!titan.tensor<f32[]> {titan.output = "y"}) attributes {titan.program = "whole"} {
   %zero = titan.constant 0.0 : <f32[]>
   // expected-error@+1 {{needs the whole batch of `x` in every microbatch, so the step cannot be split into microbatches of a pipeline}}
@@ -59,7 +59,7 @@ func.func @whole(%x: !titan.tensor<f32[microbatches = 2, batch = 2]> {titan.inpu
 
 // -----
 
-// A turn must have layers of the pipeline.
+// Every turn has at least one layer of the pipeline.
 dist.mesh @mesh [#dist.axis<pp = 2>]
 dist.pipeline "pp" over "layers" layers_per_stage [1, 1] schedule "1f1b" microbatches 1
 // expected-error@+1 {{is a turn of @train, but has no layer of the pipeline}}

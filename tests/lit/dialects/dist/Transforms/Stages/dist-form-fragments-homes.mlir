@@ -3,8 +3,8 @@
 !x = !titan.tensor<f32[batch = 2]>
 !i = !titan.tensor<i64[]>
 
-// All programs store a parameter on one stage: the first stage that reads it in any program. A program that needs the parameter after
-// later stages computes on that stage.
+// Programs agree on the stage of a parameter: the first one that reads it in any of them. A program that needs it after
+// later stages has another fragment of that stage.
 dist.mesh @mesh [#dist.axis<pp = 2>]
 dist.pipeline "pp" over "layers" layers_per_stage [1, 1] schedule "1f1b" microbatches 1
 

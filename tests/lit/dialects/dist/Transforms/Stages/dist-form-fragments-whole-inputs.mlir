@@ -1,6 +1,6 @@
 // RUN: titan-opt --dist-form-fragments %s | FileCheck %s
 
-// A sum over an input is computed once per step, by a fragment that reads the whole input. Fragments in the loop read slots.
+// A sum over an input is computed once per step, by a fragment that reads the whole input. Fragments of the loop read slots.
 // CHECK-LABEL: func.func @weighted.begin.0(
 // CHECK-SAME: %[[WHOLE:[a-z0-9]+]]: !titan.tensor<f32[microbatches = 2, batch = 2]> {titan.input = "x"})
 // CHECK-SAME: titan.step_value = "[[TOTAL:[^"]*]]"

@@ -1,5 +1,5 @@
-// Attention spelled out, and dimensions split, merged, cut, padded and renamed: every operation that
-// decoder.mlir lacks. It has no mesh; tests prepend one.
+// A model of the operations that decoder.mlir lacks: attention in elementary operations, and dimensions that
+// are split, merged, sliced, padded and renamed. It has no mesh; tests prepend one.
 !tokens = !titan.tensor<i64[batch = 8, seq = 8]>
 !table = !titan.tensor<f32[vocab = 16, embed = 16]>
 !layers_w = !titan.tensor<f32[layers = 2, embed = 16, heads = 4, head = 4]>
