@@ -1,4 +1,5 @@
-// Estimated times of attention over a sharded sequence, as a ring and with all-to-alls.
+// Estimated times of attention by gather, ring and all-to-all.
+
 #include "dialects/dist/Analysis/AttentionTime.h"
 
 #include <gtest/gtest.h>
@@ -13,6 +14,7 @@ AttentionSizes makeSizes(double positions, double imbalance = 1) {
           2 * 32 * 128 * positions * positions, 8, imbalance};
 }
 
+// Times and bytes agree with the model of messages and arithmetic, for four ranks.
 TEST(AttentionTime, ByDefinition) {
   const AttentionSizes sizes{8e9, 4e9, 4 * kAttentionFlopsPerSecond, 8, 1.5};
   // Three quarters of the keys, then a quarter of the work, unevenly.
@@ -27,14 +29,14 @@ TEST(AttentionTime, ByDefinition) {
   EXPECT_DOUBLE_EQ(estimateAllToAll(sizes, 4).heldBytes, 3e9);
 }
 
-// A ring is as long as its messages if a step computes less.
+// If a step computes for less time than a message takes, the messages determine the time of a ring.
 TEST(AttentionTime, MessagesOfShortSteps) {
   const AttentionSizes sizes{0, 4e9, 0, 8, 1};
   EXPECT_DOUBLE_EQ(estimateRing(sizes, 4).seconds, 3 * (kMessageSeconds + 1e9 / kBytesPerSecond));
 }
 
-// Short sequences: few messages count most. Long ones in head-tail order: the ring hides its
-// messages.
+// For short sequences, gather is faster, because it has fewest messages. For long ones in head-tail
+// order, a ring is fastest, because its messages overlap with computation.
 TEST(AttentionTime, LengthDecides) {
   EXPECT_LT(estimateGather(makeSizes(2048), 8).seconds, estimateRing(makeSizes(2048), 8).seconds);
   EXPECT_LT(estimateRing(makeSizes(1 << 20), 8).seconds,

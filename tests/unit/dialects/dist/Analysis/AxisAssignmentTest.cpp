@@ -28,7 +28,7 @@ TEST(AxisAssignment, FollowsTheShardingOfTheResult) {
   EXPECT_EQ(got.factor, 2);
 }
 
-/// With neither, the operands are gathered.
+/// Without a common reduction factor and a sharded result, the operation is replicated.
 TEST(AxisAssignment, ReplicatesByDefault) {
   EXPECT_EQ(assignAxis(getMatmulRule(), {{1, kReplicated}, {kReplicated}}, getMatmulSizes(),
                        getAxis(), {1, 1, 1})
@@ -37,7 +37,7 @@ TEST(AxisAssignment, ReplicatesByDefault) {
 }
 
 /// Between a reduction factor and a dimension of the result, the axis rules' first one wins.
-TEST(AxisAssignment, FollowsTheOrderOfAxisRules) {
+TEST(AxisAssignment, FollowsTheOrderOfTheAxisRules) {
   AxisUse use{{1, 0}, {0}};
   EXPECT_EQ(assignAxis(getMatmulRule(), use, getMatmulSizes(), getAxis({"embed", "seq"}), {1, 1, 1})
                 .factor,
@@ -138,7 +138,8 @@ TEST(AxisAssignment, MovesFromPositionsToHeads) {
   EXPECT_EQ(assignPositions(AttentionSplit::Heads, {1, 4, 1}), 0);
 }
 
-/// In a ring the keys go with the queries; other factors and methods have no companion.
+/// In a ring, the axis shards the positions of keys together with those of queries. For other
+/// factors and methods there is no joint factor.
 TEST(AxisAssignment, RingsShardKeysToo) {
   AxisInfo axis = getAxis();
   EXPECT_EQ(findJointFactor(getAttentionRule(), 0, axis), -1);

@@ -20,7 +20,8 @@ TEST(Buckets, JoinByPosition) {
   EXPECT_EQ(buckets[0].latest, 5);
 }
 
-// The third fits the first, but the second has narrowed the bucket's range.
+// The third candidate has a common position with the first, but the second has narrowed the range
+// of the bucket.
 TEST(Buckets, NarrowWithEachMember) {
   auto buckets = chooseBuckets({{0, 9, 1}, {0, 3, 1}, {4, 9, 1}}, kLarge);
   ASSERT_EQ(buckets.size(), 2u);
@@ -43,11 +44,11 @@ TEST(Buckets, StayOpen) {
   EXPECT_THAT(buckets[0].members, ElementsAre(0, 2));
 }
 
-// Half of the bytes start earlier.
+// Half of the bytes start earlier than the other half.
 TEST(Buckets, HalfStartsEarlier) {
-  std::vector<BucketCandidate> made = {{1, 9, 40}, {2, 9, 30}, {5, 9, 20}, {8, 9, 10}};
-  EXPECT_EQ(getOverlapLimit(made, kLarge, 100), 50);
-  auto buckets = chooseBuckets(made, getOverlapLimit(made, kLarge, 100));
+  std::vector<BucketCandidate> candidates = {{1, 9, 40}, {2, 9, 30}, {5, 9, 20}, {8, 9, 10}};
+  EXPECT_EQ(getOverlapLimit(candidates, kLarge, 100), 50);
+  auto buckets = chooseBuckets(candidates, getOverlapLimit(candidates, kLarge, 100));
   ASSERT_EQ(buckets.size(), 2u);
   EXPECT_THAT(buckets[0].members, ElementsAre(0, 1));
   EXPECT_EQ(buckets[0].earliest, 2);

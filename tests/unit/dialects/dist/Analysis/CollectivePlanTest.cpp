@@ -40,7 +40,7 @@ TEST(CollectivePlan, FlatStorage) {
 
 /// Padded flat storage is sharded by all axes at once. Values that are partial over some of them
 /// are all-reduced.
-TEST(CollectivePlan, PaddedStorageIsCutAtOnce) {
+TEST(CollectivePlan, PaddedStorageIsShardedAtOnce) {
   auto getKindsPadded = [](const ShardingByDim &from, const ShardingByDim &to) {
     std::vector<Kind> kinds;
     for (const CollectiveStep &step : planCollectives(from, to, false))
@@ -57,7 +57,7 @@ TEST(CollectivePlan, PaddedStorageIsCutAtOnce) {
 }
 
 /// Adjacent axes share a step; all-reduce comes after reduce-scatter.
-TEST(CollectivePlan, MergesAxesAndCutsFirst) {
+TEST(CollectivePlan, MergesAxesAndScattersFirst) {
   auto steps = planCollectives({{{}}, {}, 0, {0, 1, 2}}, {{{}}, {0}, 0});
   ASSERT_EQ(steps.size(), 2u);
   EXPECT_EQ(steps[0].kind, Kind::ReduceScatter);
@@ -94,43 +94,44 @@ TEST(CollectivePlan, HeadTailOrder) {
 }
 
 ShardingByDim getRandomSharding(std::mt19937 &random) {
-  ShardingByDim layout{{{}, {}, {}}, {}, 0, {}};
+  ShardingByDim sharding{{{}, {}, {}}, {}, 0, {}};
   for (int axis = 0; axis < 4; ++axis) {
     int choice = static_cast<int>(random() % 6);
     if (choice < 3)
-      layout.dims[choice].push_back(axis);
+      sharding.dims[choice].push_back(axis);
     else if (choice == 3)
-      layout.flat.push_back(axis);
+      sharding.flat.push_back(axis);
     else if (choice == 4)
-      layout.partial.push_back(axis);
+      sharding.partial.push_back(axis);
   }
-  layout.flatFrom = layout.flat.empty() ? 0 : static_cast<int>(random() % 2);
-  for (const std::vector<int> &dim : layout.dims)
+  sharding.flatFrom = sharding.flat.empty() ? 0 : static_cast<int>(random() % 2);
+  for (const std::vector<int> &dim : sharding.dims)
     if (!dim.empty() && random() % 3 == 0)
-      layout.headTail.push_back(dim[random() % dim.size()]);
-  std::sort(layout.headTail.begin(), layout.headTail.end());
-  return layout;
+      sharding.headTail.push_back(dim[random() % dim.size()]);
+  std::sort(sharding.headTail.begin(), sharding.headTail.end());
+  return sharding;
 }
 
-bool isSharding(const ShardingByDim &layout, int axis) {
-  return std::any_of(layout.dims.begin(), layout.dims.end(), [&](const std::vector<int> &dim) {
+bool shardsDimension(const ShardingByDim &sharding, int axis) {
+  return std::any_of(sharding.dims.begin(), sharding.dims.end(), [&](const std::vector<int> &dim) {
     return std::find(dim.begin(), dim.end(), axis) != dim.end();
   });
 }
 
 /// The orders of the axes that shard dimensions.
-std::set<int> getHeadTail(const ShardingByDim &layout) {
+std::set<int> getHeadTail(const ShardingByDim &sharding) {
   std::set<int> axes;
-  for (const std::vector<int> &dim : layout.dims)
+  for (const std::vector<int> &dim : sharding.dims)
     for (int axis : dim)
-      if (std::find(layout.headTail.begin(), layout.headTail.end(), axis) != layout.headTail.end())
+      if (std::find(sharding.headTail.begin(), sharding.headTail.end(), axis) !=
+          sharding.headTail.end())
         axes.insert(axis);
   return axes;
 }
 
 /// For random shardings the chain terminates at the target, orders included, and leaves common
 /// partial axes alone. An axis keeps its order as long as it shards a dimension.
-TEST(CollectivePlan, ReachesEveryLayout) {
+TEST(CollectivePlan, ReachesEverySharding) {
   std::mt19937 random(1);
   for (int i = 0; i < 5000; ++i) {
     ShardingByDim from = getRandomSharding(random), to = getRandomSharding(random);
@@ -147,7 +148,7 @@ TEST(CollectivePlan, ReachesEveryLayout) {
       }
       for (const std::vector<int> &dim : before->dims)
         for (int axis : dim)
-          EXPECT_TRUE(!isSharding(step.after, axis) ||
+          EXPECT_TRUE(!shardsDimension(step.after, axis) ||
                       getHeadTail(*before).count(axis) == getHeadTail(step.after).count(axis));
       before = &step.after;
     }

@@ -1,4 +1,4 @@
-// Finds operations whose operands have conflicting shardings, and the sharding that is chosen.
+// Operations with conflicting shardings of operands, and the choice between them.
 
 #include "dialects/dist/Analysis/Conflicts.h"
 #include "Rules.h"
@@ -11,18 +11,19 @@ using testing::SizeIs;
 
 namespace {
 
-/// A tensor with one dimension sharded, or none. A sharded tensor is fixed: propagation keeps it.
-FactorTensor makeSharded(std::vector<FactorDim> dims, int axis) {
-  return {std::move(dims), {axis}, 0, axis != kReplicated};
+/// A tensor whose dimension `dim` is sharded, or none. A sharded tensor is fixed: propagation does
+/// not change it.
+FactorTensor makeSharded(std::vector<FactorDim> dims, int dim) {
+  return {std::move(dims), {dim}, 0, dim != kReplicated};
 }
 
 /// x2 = x[seq, embed] + x, and y[seq, ffn] = x2 w[embed, ffn]: the sharding of x reaches the
-/// product through x2.
-FactorGraph getMatmulOfSum(int x, int w, std::vector<std::string> preference) {
+/// product through x2. The axis shards dimension `xDim` of x and `wDim` of w.
+FactorGraph getMatmulOfSum(int xDim, int wDim, std::vector<std::string> preference) {
   ShardingRule add = getAddRule();
   add.factors.push_back({"embed", "", 16, FactorKind::Parallel, {1, 1}, {1}});
   FactorGraph graph{{{"a", 2, std::move(preference)}},
-                    {makeSharded({kSeq, kEmbed}, x), makeSharded({kEmbed, kFfn}, w),
+                    {makeSharded({kSeq, kEmbed}, xDim), makeSharded({kEmbed, kFfn}, wDim),
                      makeSharded({kSeq, kEmbed}, kReplicated),
                      makeSharded({kSeq, kFfn}, kReplicated)},
                     {{add, {0, 0}, {2}}, {getMatmulRule(), {2, 1}, {3}}}};
@@ -30,7 +31,7 @@ FactorGraph getMatmulOfSum(int x, int w, std::vector<std::string> preference) {
   return graph;
 }
 
-/// The origin of a propagated sharding is the declared tensor.
+/// Each side of a conflict names the declared tensor from which its sharding was propagated.
 TEST(Conflicts, HaveBothOrigins) {
   std::vector<Conflict> conflicts = findConflicts(getMatmulOfSum(0, 1, {"ffn", "seq"}));
   ASSERT_THAT(conflicts, SizeIs(1));

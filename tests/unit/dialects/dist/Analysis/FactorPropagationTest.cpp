@@ -14,11 +14,12 @@ FactorTensor makeTensor(std::vector<FactorDim> dims, int dim = kReplicated, bool
   return {std::move(dims), {dim}, 0, fixed};
 }
 
-/// x[seq, embed], w[embed, ffn] and y[seq, ffn] of one matrix product, x and w sharded as given.
-FactorGraph getMatmul(int x, int w, std::vector<std::string> preference = {}) {
+/// x[seq, embed], w[embed, ffn] and y[seq, ffn] of one matrix product; the axis shards dimension
+/// `xDim` of x and `wDim` of w.
+FactorGraph getMatmul(int xDim, int wDim, std::vector<std::string> preference = {}) {
   return {{{"a", 2, std::move(preference)}},
-          {makeTensor({kSeq, kEmbed}, x, x != kReplicated),
-           makeTensor({kEmbed, kFfn}, w, w != kReplicated), makeTensor({kSeq, kFfn})},
+          {makeTensor({kSeq, kEmbed}, xDim, xDim != kReplicated),
+           makeTensor({kEmbed, kFfn}, wDim, wDim != kReplicated), makeTensor({kSeq, kFfn})},
           {{getMatmulRule(), {0, 1}, {2}}}};
 }
 
@@ -38,8 +39,8 @@ TEST(FactorPropagation, Sideways) {
   EXPECT_THAT(graph.tensors[2].dimOfAxis, ElementsAre(kReplicated));
 }
 
-/// In a conflict the axis rules' first dimension wins; the names of axes have no effect.
-TEST(FactorPropagation, ConflictsFollowAxisRules) {
+/// In a conflict, the dimension that the axis rules list first wins.
+TEST(FactorPropagation, ConflictsFollowTheAxisRules) {
   FactorGraph graph = getMatmul(0, 1, {"ffn", "seq"});
   propagateFactors(graph);
   EXPECT_THAT(graph.tensors[2].dimOfAxis, ElementsAre(1));
