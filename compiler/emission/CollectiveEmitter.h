@@ -49,7 +49,7 @@ public:
   mlir::LogicalResult scatterRows();
   mlir::LogicalResult localSlice();
   mlir::LogicalResult makePartial();
-  /// The call up to its operands: `allGather(ctx, over<mesh::tp>(), DType::F32`.
+  /// The call up to its operands: `allGather(ctx, over<mesh::tp_>(), DType::F32`.
   std::string getCallHead();
 
 private:

@@ -69,7 +69,7 @@ ProgramState::ProgramState(func::FuncOp function, Target target)
     usedAllocations = memory::getUsedAllocations(function);
 }
 
-int64_t ProgramState::getNumber(AllocRefAttr ref) const {
+int64_t ProgramState::getAllocationIndex(AllocRefAttr ref) const {
   if (!usedAllocations || ref.getSpace() != MemorySpace::Persistent)
     return ref.getIndex();
   return llvm::find(*usedAllocations, ref.getIndex()) - usedAllocations->begin();
@@ -146,7 +146,7 @@ std::string FunctionEmitter::getAllocPointer(AllocRefAttr ref, Type element,
                                              const SizeExpr &distance) {
   bool persistent = ref.getSpace() == MemorySpace::Persistent;
   std::string text = (persistent ? "persistent<" : "transient<") + getElementType(element) +
-                     ">(ctx, " + std::to_string(program.getNumber(ref)) + ")";
+                     ">(ctx, " + std::to_string(program.getAllocationIndex(ref)) + ")";
   // Slots are row-major in the indices of the enclosing repeats: the innermost varies fastest.
   SizeExpr stride = distance;
   size_t depth = ref.getLevels().size();

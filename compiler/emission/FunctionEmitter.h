@@ -19,8 +19,9 @@ struct ProgramState {
   /// The size in elements of the bucket that contains the allocation of `ref`: the stride between
   /// the slots of this allocation. None outside of buckets.
   std::optional<SizeExpr> getBucketSize(ir::AllocRefAttr ref);
-  /// The number of an allocation in the code: a fragment numbers the persistent ones that it uses.
-  int64_t getNumber(ir::AllocRefAttr ref) const;
+  /// The index of an allocation in the code. A fragment has indices only for the persistent ones
+  /// that it uses.
+  int64_t getAllocationIndex(ir::AllocRefAttr ref) const;
   Target target;
   llvm::SmallVector<ir::AllocationAttr> persistent;
   std::optional<std::vector<int>> usedAllocations; ///< of a fragment
@@ -54,7 +55,7 @@ public:
   std::string getScratch(mlir::Operation *op, unsigned index, mlir::Type type);
   /// Row-major access of the shard of the value.
   Access getAccess(mlir::Value value);
-  /// Likewise, with the dimension names of `space`.
+  /// The same access, but with the dimension names of `space`.
   Access getAccess(mlir::Value value, llvm::ArrayRef<IndexDim> space);
   /// The stride in elements between the slots of a value of this type.
   SizeExpr getSlotStride(ir::AllocRefAttr ref, ir::NamedTensorType type);
@@ -80,9 +81,10 @@ public:
   void emitTrace(mlir::Operation *op);
   /// Copies `value` to `target`, a pointer expression.
   void copyTo(mlir::Value value, llvm::StringRef target);
-  /// `distance`: the stride in elements between the slots of the allocation.
+  /// A pointer expression, as elements of `element`: `ref` in the current iterations of the
+  /// enclosing repeats. `distance` is the stride in elements between the slots of the allocation.
   std::string getAllocPointer(ir::AllocRefAttr ref, mlir::Type element, const SizeExpr &distance);
-  /// Emits a `constexpr` array of mesh axes; returns its GroupRef.
+  /// The process group over mesh axes: `over<mesh::tp_>()`.
   std::string getGroup(mlir::ArrayAttr axes);
 
 private:
@@ -184,19 +186,20 @@ void emitParallel(Writer &out, int depth, const SizeExpr &count);
 /// `for (int64_t v = 0; v < size; ++v) {` for each loop; the caller closes them.
 void openLoops(Writer &out, llvm::ArrayRef<Loop> loops);
 void closeLoops(Writer &out, llvm::ArrayRef<Loop> loops);
-/// Likewise, but a block if there are no loops, so that declarations inside are local.
+/// As openLoops and closeLoops, but a block if there are no loops, so that declarations inside are
+/// local.
 void openScope(Writer &out, llvm::ArrayRef<Loop> loops);
 void closeScope(Writer &out, llvm::ArrayRef<Loop> loops);
 /// Opens a kernel (a lambda on the device) with one thread per index of `loops`; `closeKernel` ends
 /// it. Without loops it runs once.
 void openKernel(Writer &out, llvm::ArrayRef<Loop> loops);
-/// Likewise, with a block of threads per index.
+/// As openKernel, but with a block of threads per index.
 void openRowKernel(Writer &out, llvm::ArrayRef<Loop> loops);
 void closeKernel(Writer &out);
 /// Computes the loop variables from the variable `index`, the last loop fastest, except `known`
 /// ones.
 void splitIndex(Writer &out, llvm::ArrayRef<Loop> loops, llvm::ArrayRef<Loop> known = {});
-/// Names unnamed loops i, j, k, m, n, i5, i6, ...; `first` is the number of the first name.
+/// Names unnamed loops i, j, k, m, n, i5, i6, ...; `first` is the index of the first name.
 void nameLoops(llvm::MutableArrayRef<Loop> loops, int first = 0);
 
 } // namespace titan::emission

@@ -1,7 +1,7 @@
 // Emits functions that the host evaluates.
 //
-// The schedules of the learning rate, once a step, and the outputs of evaluations that are no means
-// over batches, once an evaluation.
+// The host evaluates the schedules of the learning rate in every step. At the end of an evaluation,
+// it evaluates the outputs that are not means over batches.
 #pragma once
 
 #include "compiler/emission/Names.h"

@@ -1,7 +1,7 @@
 // Sizes of local tensors as named constants.
 //
-// Local sizes of tensors in terms of constants in the emitted source: `seq` for an unsharded
-// dimension, `seq_tp` for one that a mesh axis shards. Sizes that depend on an `auto` degree are
+// Local sizes of tensors in terms of constants in the emitted source: `seq_` for an unsharded
+// dimension, `seq_tp_` for one that a mesh axis shards. Sizes that depend on an `auto` degree are
 // variables of the function, computed from `ctx.degree`.
 #pragma once
 

@@ -56,8 +56,8 @@ private:
   mlir::ModuleOp module;
   dist::MeshOp mesh;
   Writer &out;
-  /// Allocations that already have a tensor; shared ones have no function. A named loss is a tensor
-  /// of its own, also where it is the only loss and so equals the sum.
+  /// Allocations that already have a tensor; shared ones have no function. A named loss is a
+  /// separate tensor, also if it is the only loss and thus equals the sum.
   llvm::DenseSet<std::tuple<mlir::Operation *, ir::AllocRefAttr, llvm::StringRef>> described;
   int64_t parameters = 0;   ///< number of elements of all parameters, without padding
   mlir::Type parameterType; ///< the element type of the first parameter; null without one

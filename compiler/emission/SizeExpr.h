@@ -1,8 +1,8 @@
 // Sizes as products of named factors.
 //
-// A size or stride in emitted code is a product such as `batch_shard * seq * embed`. Named factors
-// make the source resemble the model, and a depth of 6 or 60 changes only one constant. Sizes fixed
-// at launch (`auto` degrees) have a name but no number. Plain data, without IR.
+// A size or stride in emitted code is a product such as `batch_shard_ * seq_ * embed_`. Named
+// factors make the source resemble the model, and a depth of 6 or 60 changes only one constant.
+// Sizes fixed at launch (`auto` degrees) have a name but no number. Plain data, without IR.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"

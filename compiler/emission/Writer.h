@@ -18,7 +18,7 @@ public:
     text += std::string(2 * level, ' ') + content.str() + "\n";
   }
   void blank() { text += "\n"; }
-  /// A line without indentation, such as the continuation of a pragma or a directive.
+  /// Appends text unchanged: without indentation or a line end.
   void raw(const llvm::Twine &content) { text += content.str(); }
   /// Writes `content {` and indents; `close` ends it.
   void open(const llvm::Twine &content) {

@@ -1,7 +1,7 @@
 // Compares generation in chunks of positions with @logits.
 //
 // The programs of generation compute the logits of a chunk of positions from caches of earlier
-// ones. Run chunk by chunk, they must give what @logits gives for all positions at once.
+// ones. Chunk by chunk, they must compute the same logits as @logits for all positions at once.
 #pragma once
 
 #include "compiler/interpreter/Session.h"

@@ -19,7 +19,7 @@ static bool isMissing(Operation *op, ArrayRef<Memory::Loop> loops) {
 }
 
 /// Results are undefined until the collective completes, or forever if it does not happen. A repeat
-/// may pass them on nevertheless.
+/// may still pass them to the next iteration.
 LogicalResult Device::poisonResults(Operation *op) {
   for (Value result : op->getResults()) {
     auto poison = std::make_shared<HostTensor>(makePoisoned(getTensorType(result), mesh));

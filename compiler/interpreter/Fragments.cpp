@@ -138,7 +138,7 @@ static bool isSameRole(func::FuncOp a, unsigned i, func::FuncOp b, unsigned j) {
          a.getArgAttr(i, attr::kStage) == b.getArgAttr(j, attr::kStage);
 }
 
-/// The number of the program's argument that argument `index` of a fragment is.
+/// The index of the program's argument that argument `index` of a fragment is.
 std::optional<unsigned> FragmentScript::findArgument(func::FuncOp fragment, unsigned index) {
   for (unsigned i = 0; i < declaration.getNumArguments(); ++i)
     if (isSameRole(fragment, index, declaration, i))
@@ -146,7 +146,7 @@ std::optional<unsigned> FragmentScript::findArgument(func::FuncOp fragment, unsi
   return std::nullopt;
 }
 
-/// The number of the program's result that result `index` of a fragment is.
+/// The index of the program's result that result `index` of a fragment is.
 std::optional<unsigned> FragmentScript::findResult(func::FuncOp fragment, unsigned index) {
   auto updated = fragment.getResultAttrOfType<IntegerAttr>(index, attr::kUpdates);
   for (unsigned i = 0; i < declaration.getNumResults(); ++i) {

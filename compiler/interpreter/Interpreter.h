@@ -8,7 +8,7 @@
 
 namespace titan::interpreter {
 
-/// Shards by rank, then by number among a function's arguments or results.
+/// Shards by rank, then by index among a function's arguments or results.
 using RankTensors = std::vector<std::vector<TensorRef>>;
 
 /// Runs functions[rank % size] on each rank; returns the results of all ranks. Errors are

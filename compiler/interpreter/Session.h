@@ -17,7 +17,7 @@ namespace titan::interpreter {
 struct Result {
   Role role;
   /// Results of one kind: "gradient", "param" for updated parameters, "m" and "v" for updated
-  /// states of these names. Empty for outputs, which are families of their own.
+  /// states of these names. Empty for outputs, which belong to no family.
   std::string family;
   ir::NamedTensorType type;
   ir::HostTensor global;
@@ -62,7 +62,7 @@ private:
   mlir::LogicalResult passOnUpdate(Session &turn, unsigned argument);
   /// Sets the arguments that change in every step, or else those that persist between steps.
   mlir::LogicalResult makeArguments(bool everyStep);
-  /// The global value of number `index` of `tensors`; errors name `name`.
+  /// The global value from the shards at `index` of all ranks; errors name it `name`.
   mlir::FailureOr<ir::HostTensor> assembleAt(ir::NamedTensorType type, const RankTensors &tensors,
                                              unsigned index, const std::string &name);
 

@@ -63,8 +63,8 @@ private:
     return run;
   }
 
-  /// Likewise of a dimension: an axis in head-tail order is a run of its own. Flat storage has no
-  /// order.
+  /// As takeRun, for the axes of a dimension: an axis in head-tail order is a separate run. Flat
+  /// storage has no order.
   template <typename Predicate> Axes takeDimRun(const Axes &target, size_t done, Predicate holds) {
     Axes run = takeRun(target, done, holds);
     for (size_t i = 1; i < run.size(); ++i)

@@ -33,7 +33,7 @@ enum class Padding {
 struct Factor {
   std::string name;
   std::string origin; ///< the dimension that `name` renames, or empty
-  int64_t size;       ///< what degrees must divide; for split and merge, the outermost dimension
+  int64_t size; ///< which degrees must divide; for split and merge, that of the outermost dimension
   FactorKind kind;
   std::vector<int> operandDims; ///< per operand, its dimension of this factor, or -1
   std::vector<int> resultDims;  ///< per result, likewise

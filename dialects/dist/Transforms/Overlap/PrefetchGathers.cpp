@@ -113,7 +113,7 @@ SmallVector<Value> getCarried(AllGatherOp started) {
   return carried;
 }
 
-/// Replaces `gather` by a wait for `count` iteration arguments from number `at` on, and starts the
+/// Replaces `gather` by a wait for `count` iteration arguments from index `at` on, and starts the
 /// gather of the iteration that follows `depth` iterations later.
 void waitAndStartNext(AllGatherOp gather, int64_t channel, unsigned at, unsigned count,
                       int64_t depth) {
@@ -138,12 +138,12 @@ void waitAndStartNext(AllGatherOp gather, int64_t channel, unsigned at, unsigned
 
 /// A gather that is in flight when an iteration begins.
 struct Flight {
-  size_t gathers;     ///< their number among the gathers of the repeat
-  int64_t remainder;  ///< of the numbers of the iterations that wait for it, modulo the depth
-  unsigned at, count; ///< number of its first iteration argument, and how many it has
+  size_t gathers;     ///< index in the list of gathers of the repeat
+  int64_t remainder;  ///< of the iterations that wait for it, modulo the depth
+  unsigned at, count; ///< index of its first iteration argument, and their number
 };
 
-/// The remainder of the numbers of all iterations that run `variant`.
+/// The remainder modulo `depth` of all iterations that run `variant`.
 int64_t getRemainder(const ir::IterationTable &table, size_t variant, int64_t depth) {
   int64_t iteration = 0;
   while (table.getVariant(iteration) != static_cast<int64_t>(variant))

@@ -74,8 +74,8 @@ private:
     }
   }
 
-  /// If the only use of `value` is to be yielded as the next `carried`: the last constraint on that
-  /// path, or `value`'s own operation. Null otherwise.
+  /// If the only use of `value` is a yield as the next value of `carried`: the last constraint on
+  /// that path, or `value`'s own operation. Null otherwise.
   static Operation *findYieldPath(Value value, BlockArgument carried) {
     if (!value.hasOneUse())
       return nullptr;
@@ -143,7 +143,7 @@ private:
   }
 
   /// Reduces a partial value at its definition, unless its only use is in the same block. That use
-  /// may forward it or reshard it to what it needs.
+  /// may forward the partial value or reshard it.
   void reduceUnlessForwarded(Value result) {
     if (!getSharding(result).isPartial() || result.use_empty())
       return;

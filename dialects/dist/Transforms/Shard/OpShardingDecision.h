@@ -23,7 +23,7 @@ public:
 
 private:
   void decide();
-  /// In these functions, `a` is the number of an axis.
+  /// In these functions, `a` is the index of an axis.
   void decideAxis(size_t a);
   bool movesToHeads(size_t a) const;
   AxisUse getUse(size_t a) const;

@@ -36,7 +36,7 @@ func.func @ring(%q: !q, %k: !q, %v: !q, %ids: !ids) -> (!q, !q, !q) {
 
 // -----
 
-// By all-to-all, the axis moves from positions to what `tp` leaves of the heads, in one collective.
+// By all-to-all, the axis moves from positions to the heads after `tp`, in one collective.
 dist.mesh @mesh [#dist.axis<cp = 2>, #dist.axis<tp = 2>]
 // CHECK: dist.axis_rules "cp" shards ["seq"] fallback [] stores [] attention all_to_all
 dist.axis_rules "cp" shards ["seq"] fallback [] stores [] attention all_to_all

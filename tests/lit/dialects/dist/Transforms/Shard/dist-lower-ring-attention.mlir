@@ -68,7 +68,7 @@ func.func @backward(%dy: !q, %q: !q, %k: !k, %v: !k, %y: !q, %lse: !lse) -> (!q,
   return %dq, %dk, %dv : !q, !k, !k
 }
 
-// Attention whose ranks have all keys does not change.
+// Attention with replicated keys stays unchanged.
 // CHECK-LABEL: func.func @gathered
 func.func @gathered(%q: !whole, %k: !whole) -> !whole {
   // CHECK-NOT: titan.repeat

@@ -1,5 +1,5 @@
-// The fragments of a step with two stages: the operations of each, and the crossing values. Values that only
-// inputs determine (the zeros of sums) do not cross.
+// The fragments of a step with two stages: their operations and the values that cross fragments. Values
+// that depend on no parameter or stage (the zeros of sums) do not cross.
 // RUN: titan-opt --dist-form-fragments %s | FileCheck %s
 
 // The sums of gradients and losses start at zero on the stage that computes them.
