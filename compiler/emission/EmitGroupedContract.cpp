@@ -34,7 +34,7 @@ private:
   void emitRowsOnDevice();
   void emitTableOnDevice();
   void emitSum(ArrayRef<Loop> loops);
-  std::string getGroup();
+  std::string getGroupIndex();
 
   FunctionEmitter &emitter;
   Writer &out;
@@ -49,10 +49,11 @@ private:
   SmallVector<Loop> rows, parallel;
   Loop along; ///< over the elements of the table
   SizeExpr numRows, numGroups;
-  /// Names of variables: the rows in the order of their elements; the ends of the elements' rows in
-  /// that order; a block of rows of `lhs` and of `other`; the number of rows in a block, and the
-  /// position of its first row in the order; the number of an element, and its start in the table.
-  std::string order, ends, leftBlock, rightBlock, count, first, group, element;
+  // Names of emitted variables. The rows that select one element of the table are a group.
+  std::string order, ends;           ///< the rows, group by group; the end of each group in `order`
+  std::string leftBlock, rightBlock; ///< packed rows of `lhs` and of `other`
+  std::string count, first;   ///< number of packed rows; position of the first one in `order`
+  std::string group, element; ///< index of a group; pointer to its element of the table
 };
 
 } // namespace
@@ -123,8 +124,8 @@ void GroupedContract::emitSelection() {
            ";");
 }
 
-/// The number of the element, from the loops that rows and table share, and `at`.
-std::string GroupedContract::getGroup() {
+/// The index of the group, from the loops that rows and table share, and `at`.
+std::string GroupedContract::getGroupIndex() {
   std::string group = "at";
   SizeExpr below = along.size;
   for (const Loop &loop : llvm::reverse(parallel)) {
@@ -152,7 +153,7 @@ void GroupedContract::emitGrouping() {
   if (rows.size() > 1)
     splitIndex(out, rows);
   emitSelection();
-  out.line("return at >= 0 && at < " + along.size.str() + " ? " + getGroup() + " : -1;");
+  out.line("return at >= 0 && at < " + along.size.str() + " ? " + getGroupIndex() + " : -1;");
   out.close(");");
 }
 
@@ -232,7 +233,7 @@ void GroupedContract::emitForThreads() {
   openLoops(out, along);
   SmallVector<Loop> selected = parallel;
   selected.push_back(along);
-  out.line("const int64_t " + group + " = " + getGroup() + ";");
+  out.line("const int64_t " + group + " = " + getGroupIndex() + ";");
   out.line("auto *" + element + " = " + table.pointer + " + " + getOffset(table, selected) + ";");
   emitGroupLoop(first, " += " + std::to_string(kGroupedRows));
   emitBlock();
@@ -278,7 +279,7 @@ void GroupedContract::emitTableOnDevice() {
   element.push_back(along);
   llvm::append_range(element, columns);
   openKernel(out, element);
-  out.line("const int64_t " + group + " = " + getGroup() + ";");
+  out.line("const int64_t " + group + " = " + getGroupIndex() + ";");
   out.line("tm::Sum<" + type + "> total;");
   emitGroupLoop(first, " += 1");
   emitRow(first);

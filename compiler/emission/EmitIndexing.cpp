@@ -31,9 +31,10 @@ private:
   Access from, to;
   SmallVector<Loop> positions; ///< the dimensions on which the position depends
   SmallVector<Loop> others;
-  std::string half, element, number; ///< element in memory, number in a register
-  std::string position;              ///< of the element
-  std::string frequencies;           ///< empty: none
+  std::string half;                      ///< the number of pairs
+  std::string elementType, registerType; ///< C++ types of an element in memory, in a register
+  std::string position;                  ///< of the element
+  std::string frequencies;               ///< empty: none
   SizeExpr stride;
 };
 
@@ -65,8 +66,8 @@ Rotation::Rotation(FunctionEmitter &emitter, RotaryOp op)
   llvm::copy_if(others, std::back_inserter(positions), isOfStart);
   llvm::erase_if(others, isOfStart);
   NamedTensorType type = op.getType();
-  element = getElementType(type.getElementType());
-  number = getRegisterType(type.getElementType());
+  elementType = getElementType(type.getElementType());
+  registerType = getRegisterType(type.getElementType());
   position = emitter.getGlobalIndex(type, type.findDimIndex(op.getAlongAttr()), along.variable);
   if (Value first = op.getStart())
     position += " + " + getStart(emitter, first, positions);
@@ -92,8 +93,8 @@ std::string Rotation::getAngle() {
 }
 
 void Rotation::emitPointers(ArrayRef<Loop> at) {
-  out.line("const " + element + " *from = " + from.pointer + " + " + getOffset(from, at) + ";");
-  out.line(element + " *to = " + to.pointer + " + " + getOffset(to, at) + ";");
+  out.line("const " + elementType + " *from = " + from.pointer + " + " + getOffset(from, at) + ";");
+  out.line(elementType + " *to = " + to.pointer + " + " + getOffset(to, at) + ";");
 }
 
 void Rotation::emitPair(StringRef cosine, StringRef sine) {
@@ -103,8 +104,8 @@ void Rotation::emitPair(StringRef cosine, StringRef sine) {
     firstIndex = scale("(" + firstIndex + ")", stride);
     secondIndex = scale("(" + secondIndex + ")", stride);
   }
-  out.line("const " + number + " first = from[" + firstIndex + "], second = from[" + secondIndex +
-           "];");
+  out.line("const " + registerType + " first = from[" + firstIndex + "], second = from[" +
+           secondIndex + "];");
   // The inverse rotates by the negative angle.
   out.line("to[" + firstIndex + "] = first * " + cosine + (op.getInverse() ? " + " : " - ") +
            "second * " + sine + ";");
@@ -116,7 +117,7 @@ void Rotation::emitForThreads(const SizeExpr &count) {
   emitFrequencies();
   emitParallel(out, static_cast<int>(positions.size()), count);
   openLoops(out, positions);
-  out.line(number + " cosines[" + half + "], sines[" + half + "];");
+  out.line(registerType + " cosines[" + half + "], sines[" + half + "];");
   out.line("tm::rotation(" + getAngle() + ", " + half + ", cosines, sines);");
   openLoops(out, others);
   SmallVector<Loop> at = positions;
@@ -137,7 +138,7 @@ void Rotation::emitForDevice() {
   all.push_back({{"pair"}, SizeExpr(SizeFactor{"(" + half + ")", 0}), "p"});
   openKernel(out, all);
   emitFrequencies();
-  out.line(number + " cosine, sine;");
+  out.line(registerType + " cosine, sine;");
   out.line("tm::rotationAt(" + getAngle() + ", p, " + half + ", cosine, sine);");
   emitPointers(at);
   emitPair("cosine", "sine");

@@ -46,14 +46,17 @@ private:
   FunctionEmitter &emitter;
   Writer &out;
   NamedTensorType table;
-  int64_t dim;
+  int64_t dim; ///< the index of `along` in the result
   Access updates, indexAccess, result;
   SmallVector<Loop> loops;
   /// Loops of the indices; loops of dimensions that indices and result share; loops of the columns
   /// of the result; loops of dimensions of the updates alone.
   SmallVector<Loop> indices, parallel, columns, others;
   bool hasFewTerms;
-  std::string along, type, order, ends;
+  std::string along; ///< the dimension of the result that the indices select
+  std::string type;  ///< the C++ type of the sums
+  std::string order; ///< emitted variable: the indices, group by group; a group selects one row
+  std::string ends;  ///< emitted variable: the end of each group in `order`
   SizeExpr size, stride, work;
 };
 
@@ -118,8 +121,8 @@ void Scatter::emitTerms(bool isCuda) {
     closeScope(out, shared);
 }
 
-/// The row number, from the common loops of indices and result, and `at`.
-static std::string getRow(ArrayRef<Loop> parallel, const SizeExpr &size) {
+/// The index of the row, from the common loops of indices and result, and `at`.
+static std::string getRowIndex(ArrayRef<Loop> parallel, const SizeExpr &size) {
   std::string row = "at";
   SizeExpr below = size;
   for (const Loop &loop : llvm::reverse(parallel)) {
@@ -142,7 +145,7 @@ void Scatter::emitGrouping() {
            ", " + getCount(indices).str() + ", [=] TM_LAMBDA(int64_t " + number + ") -> int64_t");
   splitIndices(number, {});
   out.line("const int64_t at = " + getSelectedRow(indices) + ";");
-  out.line("return at >= 0 && at < " + size.str() + " ? " + getRow(parallel, size) + " : -1;");
+  out.line("return at >= 0 && at < " + size.str() + " ? " + getRowIndex(parallel, size) + " : -1;");
   out.close(");");
 }
 
@@ -172,8 +175,8 @@ void Scatter::emitRows() {
         loop.variable = "(" + start + " + " + inner + ")";
   openLoops(out, parallel);
   openLoops(out, getAlong());
-  out.line("const int64_t row = " + getRow(parallel, size) + ", begin = tm::groupBegin(" + ends +
-           ", row);");
+  out.line("const int64_t row = " + getRowIndex(parallel, size) + ", begin = tm::groupBegin(" +
+           ends + ", row);");
   out.line("if (begin == " + ends + "[row])");
   out.line("  continue;");
   out.line("const int64_t width = tm::min(" + last.size.str() + " - " + start + ", int64_t(" +
@@ -200,7 +203,7 @@ void Scatter::emitRowsOnDevice() {
   shared.push_back(getAlong());
   llvm::append_range(shared, columns);
   openKernel(out, shared);
-  out.line("const int64_t row = " + getRow(parallel, size) + ";");
+  out.line("const int64_t row = " + getRowIndex(parallel, size) + ";");
   out.line("if (tm::groupBegin(" + ends + ", row) == " + ends + "[row])");
   out.line("  return;");
   out.line("tm::Sum<" + type + "> total;");

@@ -65,8 +65,8 @@ struct Assignment {
 
 /// Sizes in elements, for the decision whether to forward a partial sum.
 struct ValueSizes {
-  std::vector<int64_t> operands,
-      results;                  ///< scaled by result width / operand width
+  std::vector<int64_t> operands;
+  std::vector<int64_t> results; ///< scaled by result width / operand width
   std::vector<bool> mayForward; ///< per operand: a partial sum without other uses
 };
 
