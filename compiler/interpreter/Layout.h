@@ -23,7 +23,8 @@ ir::HostTensor getShard(ir::NamedTensorType type, const RankMesh &mesh, int64_t 
                         const ir::HostTensor &global);
 
 /// The global value from the shards of all ranks, partial values reduced. Replicas must have equal
-/// bits; otherwise an error such as "ranks 0 and 1 differ at element 3: 0.5 and 0.25".
+/// bits; otherwise an error such as "replicas on ranks 0 and 1 differ at local element 3: 0.5 and
+/// 0.25".
 mlir::FailureOr<ir::HostTensor> assemble(ir::NamedTensorType type, const RankMesh &mesh,
                                          llvm::ArrayRef<const ir::HostTensor *> shards,
                                          llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
