@@ -32,8 +32,8 @@ void convertStored(const StoredType &stored, const std::byte *from, int64_t coun
                    void *out);
 
 /// Converts `count` elements of a floating-point type to a stored floating-point type, rounding to
-/// nearest even; from f64 to a 16-bit type by way of f32, as PyTorch does. Returns false if a finite
-/// number is beyond the stored type's range.
+/// nearest even; from f64 to a 16-bit type by way of f32, as PyTorch does. Returns false if a
+/// finite number is beyond the stored type's range.
 bool storeValues(DType type, const std::byte *from, int64_t count, const StoredType &stored,
                  std::byte *out);
 
