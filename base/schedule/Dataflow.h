@@ -1,5 +1,5 @@
 // The values that the actions of a schedule read and write. Replay, verifier, passes and memory
-// derive all dependencies between actions from these two functions.
+// derive all dependencies between actions from getReads and getWrites.
 #pragma once
 
 #include "base/schedule/Schedule.h"

@@ -70,7 +70,7 @@ private:
       row.wgrad(down);
   }
 
-  RowBuilder row;
+  RowBuilder row; ///< an action is of the next microbatch of its stage and kind
   const int rank, ranks, down, up;
   const int microbatches; ///< enough to fill the pipeline
   int downForwards = 0, upForwards = 0;

@@ -148,19 +148,19 @@ SmallVector<LocalDim> LocalSizes::getDims(ir::NamedTensorType type) {
   return dims;
 }
 
-SizeFactor LocalSizes::getBucketSize(StringRef name, ArrayRef<ir::NamedTensorType> buffers) {
+SizeFactor LocalSizes::getBucketSize(StringRef wanted, ArrayRef<ir::NamedTensorType> allocations) {
   std::string text;
   int64_t total = 0;
   bool isKnown = true;
-  for (ir::NamedTensorType type : buffers) {
+  for (ir::NamedTensorType type : allocations) {
     SizeFactor shard = getDims(type).back().size;
     const auto bytes = static_cast<int64_t>(type.getElementType().getIntOrFloatBitWidth() / 8);
     text += (text.empty() ? "" : " + ") +
-            ("tm::aligned<" + getElementType(type.getElementType()) + ">(" + shard.name + ")");
+            ("tm::aligned<" + getElementType(type.getElementType()) + ">(" + shard.wanted + ")");
     total += arena::alignTo(shard.value * bytes, arena::kArenaAlignment) / bytes;
     isKnown &= shard.value != 0;
   }
-  return declare((name + "_bucket").str(), text, isKnown ? total : 0);
+  return declare((wanted + "_bucket").str(), text, isKnown ? total : 0);
 }
 
 SizeExpr LocalSizes::getCount(ir::NamedTensorType type) {

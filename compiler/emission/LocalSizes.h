@@ -32,8 +32,9 @@ public:
   SizeExpr getCount(ir::NamedTensorType type);
   /// The number of elements that the ranks along the flat axes have together, without padding.
   SizeExpr getCountBeforeFlat(ir::NamedTensorType type);
-  /// The number of elements in a bucket of these allocations: the stride between the slots of one.
-  SizeFactor getBucketSize(llvm::StringRef name, llvm::ArrayRef<ir::NamedTensorType> buffers);
+  /// The number of elements that one block has in all these allocations together: the stride from a
+  /// slot of an allocation to its next. The emitted constant has a name like `wanted`.
+  SizeFactor getBucketSize(llvm::StringRef wanted, llvm::ArrayRef<ir::NamedTensorType> allocations);
   /// Size of dimension `dim` split over `axes` (an array of names).
   SizeFactor getSize(ir::DimAttr dim, mlir::ArrayAttr axes);
   /// Product of the degrees of `axes`, as an expression.

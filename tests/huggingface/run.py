@@ -7,7 +7,10 @@ directory:
 
 - *training*: three steps by Titan and by PyTorch, on the same samples; losses, gradient norms and final
   parameters agree by the criterion of tests/parity/compare.py.
-- *round trip*: exporting the weights again gives the same tensors, bit for bit.
+- *logits*: the program after all phases, interpreted with the weights that the run read, computes the logits of
+  `transformers` to 1e-10.
+- *round trip*: exporting the weights again gives the same tensors, bit for bit; `transformers` loads them with the
+  exported configuration and computes the same logits.
 - *mesh*: so does the export from four processes, `shard 2 x tp 2`; without --all, of some families.
 - *bf16*: the program that `titanc import` writes for weights in bf16 exports the same bits, transformers loads
   them in bf16, and a run of it is exported in bf16. One family has some tensors in f32.
@@ -28,7 +31,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "parity"))
 
 import torch  # noqa: E402
-from safetensors.torch import load_file  # noqa: E402
+from safetensors.torch import load_file, save_file  # noqa: E402
 
 try:
     import transformers
@@ -39,6 +42,7 @@ except ImportError:
 from compare import RULES, Result, compare_metric, compare_tensors, read_metric  # noqa: E402
 from tiny import FAMILIES  # noqa: E402
 from float64 import in_float64  # noqa: E402
+from interpret import lower  # noqa: E402
 from sample_order import batches  # noqa: E402
 from titan import (BUILD, QUICK, TITANC, Launch, Report, build, call, environment_of, on_ranks, read_arguments,  # noqa: E402
                    sample_by_commit, lock_product, write_text)
@@ -142,6 +146,29 @@ def training(name: str):
     return result.passed(), result.table()
 
 
+def their_logits(model, tokens: torch.Tensor) -> torch.Tensor:
+    with in_float64(), torch.no_grad():
+        return model.eval()(tokens).logits
+
+
+def draw_tokens() -> torch.Tensor:
+    return torch.randint(0, 256, (1, SEQ), generator=torch.Generator().manual_seed(5))
+
+
+def logits(name: str):
+    model, weights, source = make(name)
+    folder, text = OUT / name, write_text(OUT / name / "text.txt", 2000)
+    tokens = draw_tokens()
+    out = Launch(1, SEED).run(executable(name, source, "run"), text, folder / "read", ["--init-from", weights])
+    save_file({**load_file(out / "initial.safetensors"), "tokens": tokens}, folder / "inputs.safetensors")
+    dump = folder / "logits.safetensors"
+    call([BUILD / "bin" / "titan-interpret", "--program=logits", f"--dump={dump}",
+          f"--inputs={folder / 'inputs.safetensors'}", lower(source, "run", "memory", folder)])
+    result = Result()
+    compare_tensors("logits", load_file(dump), {"output.logits": their_logits(model, tokens)}, (1e-10, 1e-12), result)
+    return result.passed(), result.table()
+
+
 def differences(left: dict[str, torch.Tensor], right: dict[str, torch.Tensor]) -> list[str]:
     """Names of tensors that differ in any bit, or that one side lacks."""
     return [n for n in sorted(left.keys() | right.keys())
@@ -151,10 +178,15 @@ def differences(left: dict[str, torch.Tensor], right: dict[str, torch.Tensor]) -
 
 
 def round_trip(name: str, run: str, processes: int):
-    _, weights, source = make(name)
-    exe = executable(name, source, run)
-    different = differences(export(exe, weights, OUT / name / f"again-{run}", processes), tensors_of(weights))
-    return not different, f"    differ: {', '.join(different) or 'none'}"
+    model, weights, source = make(name)
+    exe, out = executable(name, source, run), OUT / name / f"again-{run}"
+    different = differences(export(exe, weights, out, processes), tensors_of(weights))
+    with in_float64():
+        loaded = transformers.AutoModelForCausalLM.from_pretrained(out, dtype=torch.float64, attn_implementation="eager",
+                                                                   experts_implementation="eager")
+    tokens = draw_tokens()
+    same = type(loaded) is type(model) and torch.equal(their_logits(loaded, tokens), their_logits(model, tokens))
+    return same and not different, f"    differ: {', '.join(different) or 'none'}; transformers agrees: {same}"
 
 
 def other_weights(name: str):
@@ -218,7 +250,7 @@ def main() -> None:
     torch.set_num_threads(1)
     report = Report()
     families = list(FAMILIES) if arguments.all or arguments.names else sample_by_commit(list(FAMILIES), 3)
-    runs = {"training": (training, families), "round trip": (partial(round_trip, run="run", processes=1), families),
+    runs = {"training": (training, families), "logits": (logits, families), "round trip": (partial(round_trip, run="run", processes=1), families),
             "mesh": (partial(round_trip, run="meshed", processes=4), families if arguments.all else MESHED),
             "bf16": (partial(same_types, dtype="bfloat16"), BF16), "f16": (partial(same_types, dtype="float16"), F16),
             "other weights": (other_weights, ("llama", "llama-tied"))}

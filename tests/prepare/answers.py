@@ -9,7 +9,8 @@ from prepared import expect, prepare, read, refused, write_lines
 CHAT = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Wie heißt du?"},
         {"role": "assistant", "content": "Titan 🚂"}, {"role": "user", "content": "And\nyou?"},
         {"role": "assistant", "content": ""}]
-# The texts of CHATML and MARKED in segments, with weights; segments with weight 1 are answers.
+# The text of CHAT by the templates makers.CHATML, without marks, and makers.MARKED, with {% generation %}, in segments with
+# weights. Segments with weight 1 are answers.
 COMMON = "<|begin_of_text|><|system|>\nBe brief.<|end|>\n<|user|>\nWie heißt du?<|end|>\n<|assistant|>\n"
 BY_PREFIX = [(COMMON, 0), ("Titan 🚂<|end|>\n", 1), ("<|user|>\nAnd\nyou?<|end|>\n<|assistant|>\n", 0),
              ("<|end|>\n", 1)]
@@ -66,8 +67,7 @@ def chat_of_byte_pairs(out: Path) -> None:
     """Tokens equal those of the whole text; tokens with weight 1 decode to the answers. tiktoken agrees."""
     import tokenizers
     folder = makers.byte_pairs(out / "bpe", makers.MARKED)
-    ranks = makers.ranks(out / "ranks", folder)
-    (out / "template").write_text(makers.MARKED)
+    tiktoken = makers.tiktoken_ranks(out / "ranks", folder)
     first = len(json.loads((folder / "tokenizer.json").read_text())["model"]["vocab"])
     library = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
     library.no_truncation()
@@ -80,9 +80,9 @@ def chat_of_byte_pairs(out: Path) -> None:
     counted = [token for token, weight in zip(done.documents[0], done.weights[0]) if weight]
     expect(library.decode(counted, skip_special_tokens=False) == "Titan 🚂<|end|><|end|>", str(counted))
     listed = {str(first + i): {"content": token} for i, token in enumerate(makers.SPECIAL)}
-    (ranks.parent / "tokenizer_config.json").write_text(json.dumps(
+    (tiktoken.parent / "tokenizer_config.json").write_text(json.dumps(
         {"added_tokens_decoder": listed, "bos_token": "<|begin_of_text|>", "chat_template": makers.MARKED}))
-    prepare(source, "--messages", "chat", "--tokenizer", ranks, "-o", out / "tiktoken")
+    prepare(source, "--messages", "chat", "--tokenizer", tiktoken, "-o", out / "tiktoken")
     other = read(out / "tiktoken")
     expect((other.documents, other.weights) == (done.documents, done.weights), "tiktoken differs")
 

@@ -84,7 +84,7 @@ def use_tokenizer(path: Path) -> None:
 def damaged_tokenizers(out: Path) -> None:
     folder = makers.byte_pairs(out / "bpe")
     for seed, path in enumerate((folder / "tokenizer.json", folder / "tokenizer_config.json",
-                                 makers.ranks(out / "ranks", folder), makers.unigram(out / "unigram"))):
+                                 makers.tiktoken_ranks(out / "ranks", folder), makers.unigram(out / "unigram"))):
         try_mutants(path, lambda path=path: use_tokenizer(path.parent), seed)
 
 

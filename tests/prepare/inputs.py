@@ -249,7 +249,7 @@ def wrong_files(out: Path) -> None:
 def wrong_ranks(out: Path) -> None:
     """Damaged files of byte pairs are refused with the line."""
     import makers
-    lines = makers.ranks(out / "ranks", makers.byte_pairs(out / "bpe")).read_text().splitlines()
+    lines = makers.tiktoken_ranks(out / "ranks", makers.byte_pairs(out / "bpe")).read_text().splitlines()
     source = write_lines(out / "a.jsonl", [{"text": "a"}])
     for message, changed in (("model:301:", [*lines[:300], "!! 300", *lines[301:]]),
                              ("model:301:", [*lines[:300], lines[300] + "7", *lines[301:]]),

@@ -60,8 +60,8 @@ def unigram(folder: Path, algorithm: str = "unigram", **options) -> Path:
     return folder / "tokenizer.model"
 
 
-def ranks(folder: Path, like: Path) -> Path:
-    """A file of byte pairs and ranks with the tokens of a tokenizer.json in their order."""
+def tiktoken_ranks(folder: Path, like: Path) -> Path:
+    """A tiktoken file of byte pairs and merge ranks with the tokens of a tokenizer.json in their order."""
     from tokenizers import pre_tokenizers
     model = json.loads((like / "tokenizer.json").read_text())["model"]
     byte_of = byte_characters()

@@ -73,7 +73,7 @@ def serves_sentencepiece(out: Path) -> None:
 
 
 def serves_ranks(out: Path) -> None:
-    model = makers.ranks(out / "ranks", makers.byte_pairs(out / "bpe"))
+    model = makers.tiktoken_ranks(out / "ranks", makers.byte_pairs(out / "bpe"))
     service = Service(model)
     decoded = {text: service.ask(encode=text)["tokens"] for text in SCRIPTS.values()}
     for text, tokens in decoded.items():

@@ -80,7 +80,7 @@ def tiktoken_files(out: Path) -> None:
     """The same byte pairs, read by tiktoken and by Hugging Face's library; BOS and EOS follow the ranks."""
     import tokenizers
     folder = makers.byte_pairs(out / "bpe")
-    ranks = makers.ranks(out / "ranks", folder)
+    ranks = makers.tiktoken_ranks(out / "ranks", folder)
     library = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
     library.no_truncation()
     library.no_padding()
@@ -93,7 +93,7 @@ def special_tokens(out: Path) -> None:
     """Those in a text are tokens, as in the library, or ordinary text."""
     folder = makers.byte_pairs(out / "bpe")
     texts = ["a<|end_of_text|>b", "<|user|>"]
-    for tokenizer in (folder, makers.ranks(out / "ranks", folder)):
+    for tokenizer in (folder, makers.tiktoken_ranks(out / "ranks", folder)):
         source = write_lines(out / "special.jsonl", [{"text": text} for text in texts])
         lengths = []
         for choice in ("parse", "text"):

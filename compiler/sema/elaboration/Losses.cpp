@@ -28,7 +28,7 @@ bool Losses::isAllowedHere(const Kind &kind, Location at) {
     return true;
   report(Code::MisplacedStatement, at,
          std::string("a ") + kind.word + " belongs to a model, outside of `repeat`")
-      .help("accumulate its value (`total = total + ...`), or return it: `-> y, uneven`");
+      .help("accumulate its value (`total = total + ...`), or return it from the block");
   return false;
 }
 

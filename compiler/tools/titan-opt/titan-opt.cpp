@@ -23,10 +23,10 @@ static void insert(const std::string &text) {
   insertions.push_back(std::move(*insertion));
 }
 
-static cl::list<std::string> insertPass(
-    "insert-pass", cl::value_desc("after:PHASE=PASS"),
-    cl::callback([](const std::string &text) { insert(text); }),
-    cl::desc("Run a pass behind --titan-phase-PHASE; after the plugin that it comes from"));
+static cl::list<std::string> insertPass("insert-pass", cl::value_desc("after:PHASE=PASS"),
+                                        cl::callback([](const std::string &text) { insert(text); }),
+                                        cl::desc("Run a pass after --titan-phase-PHASE. The plugin "
+                                                 "of the pass must be loaded before this option"));
 
 static cl::opt<bool> listPhases("list-phases", cl::desc("Print the compiler's phases and stop"),
                                 cl::callback([](const bool &) {

@@ -14,7 +14,7 @@ namespace titan::dist {
 /// last operand) to number `latest` (its first user).
 struct BucketCandidate {
   int64_t earliest, latest;
-  int64_t bytes; ///< of its larger side
+  int64_t bytes; ///< of its operand or its result, whichever is larger
 };
 
 struct Bucket {

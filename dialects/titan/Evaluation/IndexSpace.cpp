@@ -42,14 +42,16 @@ static std::string print(const DimShard &shard) {
   return text;
 }
 
+/// `starts` has one number for each index of its dimensions, such as one per slot of a batch, which
+/// are dimensions of `value`, too. Without `starts`, all chunks start at 0.
 ChunkStarts::ChunkStarts(Value starts, const HostTensor *startTensor, Value value,
                          const HostTensor &tensor)
     : startTensor(starts ? startTensor : nullptr) {
   if (!starts)
     return;
-  const NamedTensorType type = getTensorType(starts), whole = getTensorType(value);
-  for (auto [i, dim] : llvm::enumerate(type.getDims())) {
-    const int64_t at = whole.findDimIndex(dim.getName());
+  const NamedTensorType startType = getTensorType(starts), valueType = getTensorType(value);
+  for (auto [i, dim] : llvm::enumerate(startType.getDims())) {
+    const int64_t at = valueType.findDimIndex(dim.getName());
     dims.push_back({getStride(tensor, at), tensor.shape[at], getStride(*startTensor, i)});
   }
 }

@@ -1,6 +1,6 @@
 // Interfaces through which the phases query operations.
 //
-// TitanInterfaces.td declares the interfaces; below are the plain data that they use.
+// TitanInterfaces.td declares the interfaces; below are the types that their methods use.
 #pragma once
 
 #include "dialects/dist/Analysis/ShardingRule.h"

@@ -92,12 +92,14 @@ struct ElementwiseRule : ShardingRuleOpInterface::ExternalModel<ElementwiseRule<
     rule.linearSets = getLinearSets(cast<Op>(op));
     rule.zeroSets = getZeroSets(cast<Op>(op));
     for (dist::Factor &factor : rule.factors) {
+      // Results depend on the global index along the factor: iota, random numbers.
       factor.isPositional = isa<PositionalOpInterface>(op);
       if (isa<RandomOp>(op)) // padding would change the numbers
         factor.padding = dist::Padding::Forbidden;
     }
     auto result = cast<NamedTensorType>(op->getResult(0).getType());
-    // Flat storage has no dimensions, so operations that depend on an index cannot run on it.
+    // Elementwise operations also work on flat storage, which has no dimensions. So they depend on
+    // no index, and all operands but scalars have the dimensions of the result.
     rule.isElementwise = op->getNumOperands() > 0 && !isa<RandomOp>(op) &&
                          llvm::all_of(op->getOperandTypes(), [&](Type type) {
                            auto operand = cast<NamedTensorType>(type);

@@ -12,10 +12,10 @@ namespace titan::rt {
 
 struct Avx2 {
   using Floats = __m256;
-  using Words = __m256i;                   // packed 32-bit elements
-  static constexpr int64_t width = 8;      // lanes per vector, of both types
-  static constexpr int64_t maxRows = 6;    // MR: sums of two vectors per row fit in registers
-  static constexpr int64_t fewVectors = 4; // vectors whose sums for three rows fit in registers
+  using Words = __m256i;                // packed 32-bit elements
+  static constexpr int64_t width = 8;   // lanes per vector, of both types
+  static constexpr int64_t maxRows = 6; // MR: sums of two vectors per row fit in registers
+  static constexpr int64_t vectorsForFewRows = 4; // per row: sums for three rows fit in registers
 
   // Panels of A per panel of B: the 24 KiB panel of B stays in L1, these panels of A in L2.
   static constexpr int64_t panelsAtOnce = 16;
@@ -51,16 +51,18 @@ struct Avx2 {
     }
   }
 
-  /// Eight consecutive elements, converted to P; invalid lanes are 0.
+  /// Eight consecutive elements, converted to P, the elements of panels: always float here. Invalid
+  /// lanes are 0.
   template <typename P> TITAN_INLINED Words loadContiguous(const float *at, Valid valid) {
     return _mm256_castps_si256(loadSome(at, valid));
   }
   template <typename P> TITAN_INLINED Words loadContiguous(const uint16_t *at, Valid valid) {
     return _mm256_slli_epi32(_mm256_cvtepu16_epi32(loadSome(at, valid)), 16);
   }
-  /// One k-step of adjacent rows; at least one element of k is valid.
+  /// One k-step of adjacent rows. It is one element deep, so the stride and the number of valid
+  /// elements of k are unused.
   template <typename P, typename E>
-  TITAN_INLINED Words loadStep(const E *at, int64_t, int64_t, Valid valid) {
+  TITAN_INLINED Words loadStep(const E *at, int64_t /*ld*/, int64_t /*kCount*/, Valid valid) {
     return loadContiguous<P>(at, valid);
   }
 
@@ -68,7 +70,8 @@ struct Avx2 {
     return _mm256_fmadd_ps(_mm256_set1_ps(row), columns, sum);
   }
 
-  /// Adds the previous value where asked, and stores.
+  /// Adds the unrounded sums of earlier blocks of k (c.sums) and the previous value (c.adds) where
+  /// asked, and stores.
   template <typename P>
   TITAN_INLINED void store(Floats sum, Valid valid, const Destination<float> &c) {
     if (c.adds)

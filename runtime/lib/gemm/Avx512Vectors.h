@@ -8,10 +8,10 @@ namespace titan::rt {
 
 struct Avx512 {
   using Floats = __m512;
-  using Words = __m512i;                   // packed 32-bit elements
-  static constexpr int64_t width = 16;     // lanes per vector, of both types
-  static constexpr int64_t maxRows = 14;   // MR: sums of two vectors per row fit in registers
-  static constexpr int64_t fewVectors = 8; // vectors whose sums for three rows fit in registers
+  using Words = __m512i;                 // packed 32-bit elements
+  static constexpr int64_t width = 16;   // lanes per vector, of both types
+  static constexpr int64_t maxRows = 14; // MR: sums of two vectors per row fit in registers
+  static constexpr int64_t vectorsForFewRows = 8; // per row: sums for three rows fit in registers
 
   // Panels of A per panel of B. A 48 KiB panel of B exceeds L1, so the panel of A stays in L1
   // instead.

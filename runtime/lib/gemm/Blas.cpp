@@ -9,7 +9,7 @@
 namespace titan::rt {
 
 static Blas load() {
-  void *library = openLibrary(kLibTorch, "multiplies matrices");
+  void *library = openLibrary(kLibTorch, /*use=*/"multiplies matrices");
   Blas found{reinterpret_cast<BlasProduct<float> *>(dlsym(library, "sgemm_")),
              reinterpret_cast<BlasProduct<double> *>(dlsym(library, "dgemm_")),
              reinterpret_cast<BlasProduct<uint16_t, float> *>(dlsym(library, "GEMM_BF16BF16F32"))};

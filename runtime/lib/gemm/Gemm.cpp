@@ -31,8 +31,9 @@ void multiplyByBlas(const OperandOf<T> &a, const OperandOf<T> &b, const Extents 
                  c.to, &ldc);
 }
 
-/// The most terms that one call sums: fewer for BLAS, which sums a product with few rows or columns
-/// in only a few lanes.
+/// The largest k of one call, which bounds the rounding errors of float sums: longer sums are
+/// divided and added in double (SplitK.h). BLAS gets a smaller bound for thin products, whose terms
+/// it adds in only a few partial sums.
 int64_t getMaxDepth(const Extents &e) {
   constexpr int64_t thin = 16, thinDepth = 512;
   const bool isThin = std::min(e.m, e.n) < thin;
@@ -45,17 +46,17 @@ void multiply(const FloatOperand &a, const FloatOperand &b, const Extents &e,
   if (needsSplitK(e, most))
     return multiplySplitK(
         e, c,
-        [&](const Slice &rows, const Slice &columns, float *to, int64_t ld) {
-          const FloatOperand left{a.at(rows.firstRow, rows.firstK), a.ld, a.isKContiguous};
-          const FloatOperand right{b.at(columns.firstRow, columns.firstK), b.ld, b.isKContiguous};
-          multiply(left, right, {rows.rows, columns.rows, rows.kCount}, {to, ld, false});
+        [&](const Slice &ofA, const Slice &ofB, float *to, int64_t ld) {
+          const FloatOperand left{a.at(ofA.firstRow, ofA.firstK), a.ld, a.isKContiguous};
+          const FloatOperand right{b.at(ofB.firstRow, ofB.firstK), b.ld, b.isKContiguous};
+          multiply(left, right, {ofA.rows, ofB.rows, ofA.kCount}, {to, ld, false});
         },
         most);
   switch (chooseFloatBackend(e)) {
   case FloatBackend::Amx:
     return multiplyOnTiles(a, b, e, c);
   case FloatBackend::Vectors:
-    return multiplyOnVectors(*floatVectors(), a, b, e, c);
+    return multiplyOnVectors(/*of this processor*/ *floatVectors(), a, b, e, c);
   case FloatBackend::Blas:
     return multiplyByBlas(a, b, e, c);
   }
@@ -74,7 +75,7 @@ void multiplyBatch(std::span<const BatchDim> batch, Trans transA, Trans transB, 
     return;
   narrow(std::max({e.m, e.n, e.k, lda, ldb, ldc})); // throw here, not in the parallel region
   if (std::is_same_v<T, double> || chooseFloatBackend(e) == FloatBackend::Blas)
-    blas();
+    blas(); // loads LibTorch at first, which may throw
   forEachOfBatch(batch, e.m * e.n * e.k, [&](BatchOffsets at) {
     multiply({a + at.a, lda, transA == Trans::No}, {b + at.b, ldb, transB == Trans::Yes}, e,
              {c + at.c, ldc, accumulate});

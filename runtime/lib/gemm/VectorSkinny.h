@@ -1,14 +1,18 @@
 // GEMM with few rows of A. Packing B would cost more than the product, so B is read unpacked. The
 // order of sums equals that of packed panels.
+//
+// V: the vector instructions. E: the elements of B. P: the elements of one row of A in a k-step
+// (kDepthOfStep<P> of them). A panel of A has V::width such words per k-step.
 #pragma once
 
 #include "VectorPanels.h"
 
 namespace titan::rt {
 
-/// Vectors of columns per pass: a few cache lines, or part of each.
+/// Vectors of columns per pass. Adjacent columns fill a few cache lines of one row of B.
+/// K-contiguous columns are in cache lines of their own, of which a pass reads a part.
 template <typename V, bool KContiguous>
-constexpr int kVectorsAtOnce = KContiguous ? 2 : V::fewVectors;
+constexpr int kVectorsAtOnce = KContiguous ? 2 : V::vectorsForFewRows;
 
 /// One k-step of a vector of columns for every row.
 template <typename V, int Rows, typename P>
@@ -83,10 +87,10 @@ static void multiplyRows(const P *a, const E *b, int64_t ld, int64_t kCount, int
       V::template store<P>(sum[v][r], V::firstLanes(columns - V::width * v), c.at(r, V::width * v));
 }
 
-/// C[m, all columns of the slice] for m <= 3 rows.
+/// C[m, all columns of the slice] for m <= 3 rows. The rows of a slice of B are the columns of C.
 template <typename V, bool KContiguous, typename E, typename P, typename To>
-static void multiplyAcross(const P *a, int64_t m, const OperandOf<E> &b, const Slice &slice,
-                           const Destination<To> &c) {
+static void multiplyAllColumns(const P *a, int64_t m, const OperandOf<E> &b, const Slice &slice,
+                               const Destination<To> &c) {
   constexpr int64_t group = V::width * kVectorsAtOnce<V, KContiguous>;
   auto multiply = m == 1   ? multiplyRows<V, KContiguous, 1, E, P, To>
                   : m == 2 ? multiplyRows<V, KContiguous, 2, E, P, To>
@@ -103,9 +107,9 @@ template <typename V, typename E, typename P, typename To>
 static void multiplySkinny(const P *a, int64_t m, const OperandOf<E> &b, const Slice &slice,
                            const Destination<To> &c) {
   if (b.isKContiguous)
-    multiplyAcross<V, true>(a, m, b, slice, c);
+    multiplyAllColumns<V, true>(a, m, b, slice, c);
   else
-    multiplyAcross<V, false>(a, m, b, slice, c);
+    multiplyAllColumns<V, false>(a, m, b, slice, c);
 }
 
 } // namespace titan::rt

@@ -15,7 +15,8 @@ public:
   explicit EvaluationOutputs(const Program &program) : program(program) {}
 
   /// Adds the outputs of a batch, in the same order for all batches. A batch of weight `w` counts
-  /// as much as `w` batches; a negative weight takes samples away.
+  /// as much as `w` batches. A last batch that is not full repeats its last sample; a batch of
+  /// copies with a negative weight subtracts them.
   void add(const NamedNumbers &outputs, double weight = 1);
   /// The values over all batches so far, whose weights have a positive sum.
   EvaluationNumbers numbers() const;

@@ -1,6 +1,7 @@
-// Streams: queued work runs only when the host waits for it. So code that does not wait, or waits
-// for another stream, misses its data. Only communication also proceeds while other work waits for
-// another process, because that process may be waiting for this communication.
+// Streams of the CUDA runtime for tests without a device. Queued work runs only when the host waits
+// for it. So code that does not wait, or waits for another stream, reads old data. Only
+// communication also proceeds while other work waits for another process, because that process may
+// be waiting for this communication.
 #pragma once
 
 #include "cuda_runtime_api.h"
@@ -12,7 +13,7 @@
 struct CUstream_st {
   struct Work {
     std::function<void()> run;
-    std::function<bool()> isReady; // whether `run` would not block; null: it never does
+    std::function<bool()> isReady; // whether `run` can run without blocking; null: always
   };
   std::deque<Work> work;
   uint64_t queued = 0, finished = 0; // numbers in `work`: finished + 1 to queued
@@ -23,7 +24,7 @@ struct CUstream_st {
 
 namespace cuda_host {
 
-/// `isReady` tells whether the work would not block; work without it never does.
+/// `isReady` tells whether the work can run without blocking; work without it always can.
 void queueWork(cudaStream_t, std::function<void()> work, std::function<bool()> isReady = nullptr);
 /// Work queued from now on waits for the work `number` of the other stream, like for an event.
 void queueWait(cudaStream_t, cudaStream_t other, uint64_t number);

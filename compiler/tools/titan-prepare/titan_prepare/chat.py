@@ -1,8 +1,8 @@
 """Chat templates: from messages to a text, and to the spans of the text that the model learns to write.
 
 Templates are Jinja's, in a sandbox, with the settings and functions that Hugging Face's `transformers` documents for
-them ("Chat templates"). `strftime_now` is left out: templates that use it if it is defined fall back to a fixed
-date, and a prepared file does not depend on the day of its preparation.
+them ("Chat templates"). `strftime_now` is left out, so that a prepared file does not depend on the day of its
+preparation. Templates test whether it is defined, and otherwise write a fixed date.
 """
 
 import json
@@ -66,7 +66,7 @@ def check_messages(messages) -> None:
         raise BadRecord("the messages must be a list that is not empty")
     for number, message in enumerate(messages, 1):
         if not isinstance(message, dict) or not isinstance(message.get("role"), str):
-            raise BadRecord(f"message {number} must be an object with the string `role` and with `content`")
+            raise BadRecord(f"message {number} must be an object with the string `role`, and with `content`")
     text = json.dumps(messages, ensure_ascii=False, default=str)
     if BEGIN in text or END in text:
         raise BadRecord("the messages contain U+FDD0 or U+FDD1, which are not characters")
@@ -75,6 +75,7 @@ def check_messages(messages) -> None:
 def split_marks(text: str) -> tuple[str, list[Span]]:
     """Removes the marks; spans are positions without them."""
     plain, length, spans, begun = [], 0, [], None
+    # With an END before each BEGIN, too, a segment is an answer, which starts with BEGIN, or text between answers.
     for segment in text.replace(BEGIN, END + BEGIN).split(END):
         if segment.startswith(BEGIN):
             segment, begun = segment[1:], length

@@ -20,7 +20,7 @@ private:
   llvm::StringMap<int64_t> multiples; ///< name to the number that divides the padded size
 };
 
-/// `type` with the size of dimension `d` in `like`.
+/// `type` with its dimension `d` (name, size and origin) replaced by that of `like`.
 ir::NamedTensorType setDimLike(ir::NamedTensorType type, int64_t d, ir::NamedTensorType like);
 
 } // namespace titan::dist

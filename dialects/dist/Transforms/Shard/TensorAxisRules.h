@@ -25,7 +25,8 @@ public:
   bool stores(size_t axis, llvm::StringRef state, TensorName tensor) const;
 
 private:
-  /// The value of `field` ("shards", "stores") in the last override of the tensor; null if unset.
+  /// The value of `field` ("shards", "stores") in the last override of the tensor that sets it for
+  /// this axis; null if none does.
   mlir::ArrayAttr find(size_t axis, TensorName tensor, llvm::StringRef field) const;
 
   const MeshView &mesh;

@@ -17,14 +17,16 @@ void titan::ir::buildModelPhase(OpPassManager &manager, const RunSettings &setti
   // Before checks, which hide the range of an index.
   manager.addNestedPass<func::FuncOp>(createTitanFoldSelects());
   manager.addNestedPass<func::FuncOp>(createTitanCheckIndices());
-  // On indices that are already checked, and before gradients, which would scatter whole elements.
+  // After the checks of indices. Before the gradient phase: the gradient of a gathered matrix would
+  // be a scatter of one matrix per row.
   manager.addNestedPass<func::FuncOp>(createTitanGroupContractions());
   // Programs of generation are copies of @logits with all changes above.
   TitanAddDecodeOptions decode;
   decode.slots = settings.getInteger("generate.batch", decode.slots);
   manager.addPass(createTitanAddDecode(decode));
   manager.addPass(createTitanSplitEvaluation());
-  manager.addPass(createTitanFindSampleSums()); // of the sums that the split separates
+  // After the split, which replaces outputs such as quotients by the sums that they consist of.
+  manager.addPass(createTitanFindSampleSums());
   // Before the later phases add the backward pass and recomputation.
   manager.addPass(createTitanCountModelFlops());
   manager.addPass(createTitanVerifyModelPhase());

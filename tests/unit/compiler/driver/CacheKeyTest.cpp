@@ -1,4 +1,4 @@
-// When the cache of programs compiles again.
+// Which changes of source, tools, flags and processor change the key of a compiled program.
 #include "compiler/driver/CacheKey.h"
 
 #include <gmock/gmock.h>

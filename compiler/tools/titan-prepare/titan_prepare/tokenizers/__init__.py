@@ -1,1 +1,3 @@
-"""Tokenizers behind one interface, `Tokenizer`. Each gives the tokens that the library of its format gives."""
+"""Tokenizers behind one interface, `Tokenizer`: a module for each format of files (tokenizer.json, SentencePiece, tiktoken)
+and one for raw bytes. The tokens equal those of the format's own library.
+"""

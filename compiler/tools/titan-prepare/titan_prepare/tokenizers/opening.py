@@ -7,7 +7,7 @@ from titan_prepare.errors import UserError
 from titan_prepare.files import digest_of
 from titan_prepare.tokenizers.configuration import Configuration, find_tokenizer, read_configuration
 from titan_prepare.tokenizers.interface import Tokenizer
-from titan_prepare.tokenizers.ranks import Ranks, looks_like_ranks
+from titan_prepare.tokenizers.ranks import TiktokenRanks, looks_like_tiktoken
 from titan_prepare.tokenizers.raw_bytes import RawBytes
 from titan_prepare.tokenizers.sentence_piece import SentencePiece
 from titan_prepare.tokenizers.tokenizer_json import TokenizerJson
@@ -17,15 +17,15 @@ from titan_prepare.tokenizers.tokenizer_json import TokenizerJson
 class TokenizerFile:
     """The file of a tokenizer, or None for raw bytes."""
     path: Path | None
-    parse_special: bool  # special tokens in a text are tokens
+    parse_special: bool  # `<|endoftext|>` in a text becomes that special token, not the tokens of its characters
 
     def open(self) -> Tokenizer:
         if self.path is None:
             return RawBytes()
         if self.path.suffix == ".json":
             return TokenizerJson(self.path, self.configuration(), self.parse_special)
-        if looks_like_ranks(self.path):
-            return Ranks(self.path, self.configuration(), self.parse_special)
+        if looks_like_tiktoken(self.path):
+            return TiktokenRanks(self.path, self.configuration(), self.parse_special)
         if not self.parse_special:
             raise UserError("--special text has no effect with a SentencePiece model, which never reads special tokens "
                             "from a text")

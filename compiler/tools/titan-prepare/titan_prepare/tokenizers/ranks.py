@@ -25,12 +25,12 @@ SPECIAL_TOKENS = 256
 LINE = re.compile(rb"[A-Za-z0-9+/]+={0,2} \d+\r?\n?")
 
 
-def looks_like_ranks(path: Path) -> bool:
+def looks_like_tiktoken(path: Path) -> bool:
     with open(path, "rb") as file:
         return bool(LINE.fullmatch(file.readline(4096)))
 
 
-class Ranks:
+class TiktokenRanks:
     kind = "tiktoken"
     reads_special = True
 
@@ -77,7 +77,7 @@ class Ranks:
 
 
 def read_ranks(path: Path) -> dict[bytes, int]:
-    """Lines of a token in base64 and its rank. Ranks are the numbers 0, 1, 2, ..."""
+    """Lines of a token in base64 and its merge rank. Ranks are the numbers 0, 1, 2, ..."""
     ranks = {}
     for number, line in enumerate(path.read_bytes().splitlines(), 1):
         try:

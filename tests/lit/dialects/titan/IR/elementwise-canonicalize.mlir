@@ -106,7 +106,7 @@ func.func @expansions(%x: !rows, %m: !matrix, %a: !s) -> (!matrix, !matrix, !mat
   return %1, %2, %4 : !matrix, !matrix, !matrix
 }
 
-// Integers are exact, also beyond the digits of an f64.
+// Integers are exact, also beyond the digits of an f64; division by 0 gives 0.
 // CHECK-LABEL: func.func @integers
 // CHECK-DAG: %[[LARGE:.*]] = titan.constant 9007199254740993 : <i64[]>
 // CHECK-DAG: %[[PRODUCT:.*]] = titan.constant -6 : <i64[]>

@@ -56,7 +56,7 @@ func.func @step(%q: !qs, %step: !titan.tensor<i64[]>, %ids: !titan.tensor<i64[se
   return
 }
 
-// A chunk of queries, from a position on, or from one per head, and all keys.
+// A chunk of queries and all keys. The chunk begins at one position, or at a position per head.
 // CHECK-LABEL: func.func @chunk
 func.func @chunk(%q: !titan.tensor<f32[seq = 2, kv_heads = 2, head = 4]>, %k: !k, %p: !titan.tensor<i64[]>,
                  %each: !titan.tensor<i64[kv_heads = 2]>) {

@@ -1,3 +1,4 @@
-// Replaces the header of LibTorch that has this path; Titan's sources include it unchanged.
+// Stands in for LibTorch's header of this path where tests compile CUDA sources for the host, so
+// that the sources need no change.
 #pragma once
 #include "tensors.h"

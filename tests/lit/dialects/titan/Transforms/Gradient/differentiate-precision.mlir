@@ -9,8 +9,8 @@
 !f = !titan.tensor<f32[seq = 8, out = 2]>
 !s = !titan.tensor<f32[]>
 
-// Contractions and sums compute gradients of parameters in the declared type. Cotangents of
-// activations have their values' types; optimizer states have their own.
+// Contractions and sums compute gradients of parameters in the type `reduce`. Cotangents of activations
+// have the types of their values; optimizer states have the type `optimizer`.
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: %[[M:[^:]*]]: !titan.tensor<bf16[in = 4, out = 2]> {titan.state = "m.w"}
 // CHECK-SAME: -> ({{.*}}, !titan.tensor<f64[in = 4, out = 2]> {titan.gradient = "w"}, !titan.tensor<f64[out = 2]> {titan.gradient = "b"}

@@ -1,7 +1,7 @@
 // RUN: titan-opt %s --titan-phase-gradient | FileCheck %s
 
 // A language model of gated layers becomes a training step. The forward stacks only values that are
-// not rematerialisable: the row statistic, the gates and the iteration argument.
+// not rematerialisable: the iteration argument %c, the row statistic %r, and the projections %u and %g.
 
 !hidden = !titan.tensor<f32[batch = 4, seq = 8, embed = 16]>
 !wide = !titan.tensor<f32[batch = 4, seq = 8, ffn = 32]>
@@ -11,8 +11,8 @@
 !table = !titan.tensor<f32[vocab = 32, embed = 16]>
 !weight = !titan.tensor<f32[embed = 16, ffn = 32]>
 !weights = !titan.tensor<f32[layers = 2, embed = 16, ffn = 32]>
-!back = !titan.tensor<f32[ffn = 32, embed = 16]>
-!backs = !titan.tensor<f32[layers = 2, ffn = 32, embed = 16]>
+!down_weight = !titan.tensor<f32[ffn = 32, embed = 16]>
+!down_weights = !titan.tensor<f32[layers = 2, ffn = 32, embed = 16]>
 !scalar = !titan.tensor<f32[]>
 
 // CHECK-LABEL: func.func @train
@@ -31,7 +31,7 @@ func.func @train(
     %norm: !titan.tensor<f32[layers = 2, embed = 16]> {titan.param = "layers.norm", titan.updated_by = @adamw, titan.stacked},
     %up: !weights {titan.param = "layers.up", titan.updated_by = @adamw, titan.stacked},
     %gate: !weights {titan.param = "layers.gate", titan.updated_by = @adamw, titan.stacked},
-    %down: !backs {titan.param = "layers.down", titan.updated_by = @adamw, titan.stacked})
+    %down: !down_weights {titan.param = "layers.down", titan.updated_by = @adamw, titan.stacked})
     -> (!scalar {titan.output = "loss"})
     attributes {titan.program = "train",
                 titan.clip = 1.0 : f64} {
@@ -40,8 +40,8 @@ func.func @train(
   // CHECK: %[[FORWARD:.*]]:5 = titan.repeat <layers = 2> iter_args(
   // CHECK: ^bb0(%{{.*}}: !titan.tensor<i64[]>, %[[C:[^:]*]]:
   %y = titan.repeat <layers = 2> iter_args(%x) scanned(%up, %gate, %down, %norm)
-      : (!hidden, !weights, !weights, !backs, !titan.tensor<f32[layers = 2, embed = 16]>) -> !hidden {
-  ^bb0(%l: !titan.tensor<i64[]>, %c: !hidden, %w1: !weight, %w3: !weight, %w2: !back, %n: !titan.tensor<f32[embed = 16]>):
+      : (!hidden, !weights, !weights, !down_weights, !titan.tensor<f32[layers = 2, embed = 16]>) -> !hidden {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !hidden, %w1: !weight, %w3: !weight, %w2: !down_weight, %n: !titan.tensor<f32[embed = 16]>):
     %xx = titan.mul %c, %c : (!hidden, !hidden) -> !hidden
     %sum = titan.reduce sum %xx : !hidden -> !row
     %in = titan.constant 0.0625 : !scalar
@@ -59,7 +59,7 @@ func.func @train(
     %sg = titan.sigmoid %g : !wide -> !wide
     %silu = titan.mul %sg, %g : (!wide, !wide) -> !wide
     %t = titan.mul %silu, %u : (!wide, !wide) -> !wide
-    %d = titan.contract %t, %w2 : (!wide, !back) -> !hidden
+    %d = titan.contract %t, %w2 : (!wide, !down_weight) -> !hidden
     %3 = titan.add %c, %d : (!hidden, !hidden) -> !hidden
     // CHECK: %[[NEXT:.*]] = titan.sharding_constraint
     %4 = titan.sharding_constraint %3 : !hidden -> !hidden

@@ -14,11 +14,11 @@ module attributes {titan.sizes = {vocab = 8 : i64}} {
 func.func @known(%table: !table, %tokens: !at {titan.input = "tokens"}) -> (!row, !row, !row, !row, !table) {
   // The runtime checks tokens when it reads them, so indices by tokens need no check.
   %a = titan.gather %table along "rows" at %tokens : (!table, !at) -> !row
-  %places = titan.iota : !at
-  %b = titan.gather %table along "rows" at %places : (!table, !at) -> !row
+  %positions = titan.iota : !at
+  %b = titan.gather %table along "rows" at %positions : (!table, !at) -> !row
   %three = titan.constant 3 : !number
   %seven = titan.constant 7 : !number
-  %far = titan.add %places, %three : (!at, !number) -> !at
+  %far = titan.add %positions, %three : (!at, !number) -> !at
   %c = titan.gather %table along "rows" at %far : (!table, !at) -> !row
   %square = titan.mul %tokens, %tokens : (!at, !at) -> !at
   %least = titan.minimum %square, %seven : (!at, !number) -> !at
@@ -27,9 +27,9 @@ func.func @known(%table: !table, %tokens: !at {titan.input = "tokens"}) -> (!row
   return %a, %b, %c, %d, %e : !row, !row, !row, !row, !table
 }
 
-// Counts are less than the number of counted elements. Counted indices are checked as others are.
-// CHECK-LABEL: func.func @count
-func.func @count(%table: !table, %tokens: !at {titan.input = "tokens"}, %other: !at {titan.input = "positions"}) -> (!row, !at) {
+// A cumulative count is less than the number of elements. The indices that it counts, its operand, are checked as others are.
+// CHECK-LABEL: func.func @cumulative_count
+func.func @cumulative_count(%table: !table, %tokens: !at {titan.input = "tokens"}, %other: !at {titan.input = "positions"}) -> (!row, !at) {
   // CHECK-NOT: check_index
   // CHECK: titan.gather
   %slots = titan.cumulative_count %tokens along "vocab" size 8 over ["seq"] : !at -> !at
@@ -60,9 +60,9 @@ func.func @unknown(%table: !table, %tokens: !at {titan.input = "tokens"}, %other
   return %a, %b, %c : !row, !row, !table
 }
 
-// The index of a repeat gets a check unless it fits; a checked index is in memory.
-// CHECK-LABEL: func.func @counted
-func.func @counted(%table: !table, %x: !titan.tensor<f32[embed = 2]>) -> !titan.tensor<f32[embed = 2]> {
+// The index of a repeat gets a check unless it fits. It has no memory that a check could read, so the check reads a copy.
+// CHECK-LABEL: func.func @repeat_index
+func.func @repeat_index(%table: !table, %x: !titan.tensor<f32[embed = 2]>) -> !titan.tensor<f32[embed = 2]> {
   // CHECK: titan.repeat <few = 8>
   // CHECK-NOT: check_index
   // CHECK: titan.repeat <many = 9>
@@ -80,7 +80,9 @@ func.func @counted(%table: !table, %x: !titan.tensor<f32[embed = 2]>) -> !titan.
   }
   return %z : !titan.tensor<f32[embed = 2]>
 }
-// Indices that an input contains, and indices of which negative ones are replaced. Each use restricts the range.
+
+// An input that contains the indices, or of which the program replaces negative ones by a constant, also gets the
+// range that the runtime checks before the first step. Several uses intersect their ranges.
 // CHECK-LABEL: func.func @arrays
 // CHECK-SAME: {titan.index_range = array<i64: 0, 7>, titan.input = "label"}
 // CHECK-SAME: {titan.index_range = array<i64: -9223372036854775808, 5>, titan.input = "ignorable"}
@@ -95,7 +97,7 @@ func.func @arrays(%table: !table, %small: !titan.tensor<f32[few = 6, embed = 2]>
   %index = titan.select %negative, %zero, %ignorable : (!titan.tensor<i1[seq = 4]>, !number, !at) -> !at
   %b = titan.gather %table along "rows" at %index : (!table, !at) -> !row
   %c = titan.gather %small along "few" at %index : (!titan.tensor<f32[few = 6, embed = 2]>, !at) -> !row
-  // What the program computes with may be any number.
+  // Arithmetic on an input does not restrict its range.
   %next = titan.minimum %shifted, %label : (!at, !at) -> !at
   %d = titan.gather %table along "rows" at %next : (!table, !at) -> !row
   return %a, %b, %c, %d : !row, !row, !row, !row
