@@ -156,7 +156,7 @@ SizeFactor LocalSizes::getBucketSize(StringRef wanted, ArrayRef<ir::NamedTensorT
     SizeFactor shard = getDims(type).back().size;
     const auto bytes = static_cast<int64_t>(type.getElementType().getIntOrFloatBitWidth() / 8);
     text += (text.empty() ? "" : " + ") +
-            ("tm::aligned<" + getElementType(type.getElementType()) + ">(" + shard.wanted + ")");
+            ("tm::aligned<" + getElementType(type.getElementType()) + ">(" + shard.name + ")");
     total += arena::alignTo(shard.value * bytes, arena::kArenaAlignment) / bytes;
     isKnown &= shard.value != 0;
   }

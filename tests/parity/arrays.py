@@ -179,7 +179,7 @@ def against_one(name: str):
 
 def wrong_label():
     """A class that the model lacks is found before the first step; a negative one has no loss."""
-    one("images")
+    run_on_one_process("images")
     lines, data = [], draw("images")
     for label, expected in ((5, "the array 'label' has 5 in sample 20, and the program uses it as an index of at most 4"),
                             (-100, None)):

@@ -94,8 +94,8 @@ ArraySamples::ArraySamples(const std::string &path, const std::vector<InputSpec>
 
 void ArraySamples::checkIndices(const InputSpec &input, const Column &column,
                                 const std::string &path) const {
-  const auto [least, greatest] = input.indexRange;
-  if (least == INT64_MIN && greatest == INT64_MAX)
+  const IndexRange range = input.indexRange;
+  if (range.isAll())
     return;
   std::vector<int64_t> buffer(1 << 16);
   const int64_t end = std::min(count * column.perSample, checkedIndices);
@@ -103,13 +103,13 @@ void ArraySamples::checkIndices(const InputSpec &input, const Column &column,
     const int64_t size = std::min<int64_t>(static_cast<int64_t>(buffer.size()), end - at);
     read(at, column, size, buffer.data());
     const auto bad = std::find_if(buffer.begin(), buffer.begin() + size,
-                                  [&](int64_t index) { return index < least || index > greatest; });
+                                  [&](int64_t index) { return !range.contains(index); });
     if (bad != buffer.begin() + size)
       throw UserError(fmt::format(
           "'{}': the array '{}' has {} in sample {}, and the program uses it as an index {}", path,
           input.name, *bad, (at + (bad - buffer.begin())) / column.perSample,
-          least == INT64_MIN ? fmt::format("of at most {}", greatest)
-                             : fmt::format("from {} to {}", least, greatest)));
+          range.least == INT64_MIN ? fmt::format("of at most {}", range.greatest)
+                                   : fmt::format("from {} to {}", range.least, range.greatest)));
   }
 }
 

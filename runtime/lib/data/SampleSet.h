@@ -6,11 +6,11 @@
 #pragma once
 
 #include "base/data/DType.h"
+#include "base/data/IndexRange.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace titan::rt {
@@ -20,7 +20,7 @@ struct InputSpec {
   std::string name;
   DType type;
   std::vector<int64_t> shape;
-  std::pair<int64_t, int64_t> indexRange = {INT64_MIN, INT64_MAX}; ///< Tensor::indexRange
+  IndexRange indexRange = {};
 };
 
 /// The tokens, or indices of an array, that are checked before a run starts: about a second of

@@ -43,6 +43,7 @@ Tensor fromRow(const TensorRow &row) {
   if (row.scale.size() > 0)
     tensor.scale = row.scale;
   tensor.cut = row.cut;
+  tensor.indexRange = row.indexRange;
   tensor.initFrom = row.initFrom;
   return tensor;
 }

@@ -11,6 +11,7 @@
 
 #include "base/arena/StackOverlap.h"
 #include "base/data/DType.h"
+#include "base/data/IndexRange.h"
 #include "base/layout/DimShard.h"
 #include "base/pipeline/Table.h"
 #include "base/settings/SettingRule.h"
@@ -119,8 +120,7 @@ struct Tensor {
   std::vector<double> scale = {0}; // one, or one per layer
   double cut = 0;                  // truncation in standard deviations; 0: none
   InitFrom initFrom = InitFrom::Required;
-  /// Of an input: the numbers that the function can use as indices, {least, greatest}.
-  std::pair<int64_t, int64_t> indexRange = {INT64_MIN, INT64_MAX};
+  IndexRange indexRange = {}; ///< of an input of integers
 };
 
 class Collectives;

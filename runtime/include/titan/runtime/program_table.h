@@ -42,6 +42,7 @@ struct TensorRow {
   List<double> scale = {}; // none: 0
   double cut = 0;
   InitFrom initFrom = InitFrom::Required;
+  IndexRange indexRange = {};
 };
 
 struct AllocationRow {

@@ -71,7 +71,7 @@ std::vector<T> read(const ArraySamples &samples, int64_t sample, size_t input, i
 // An index out of range is found before a run starts, in the first samples and in the last one.
 TEST_F(ArraySamplesTest, ChecksIndices) {
   std::vector<int32_t> labels(1 << 17, 9);
-  auto catchFor = [&](std::pair<int64_t, int64_t> range) {
+  auto catchFor = [&](IndexRange range) {
     write<int32_t>("label", "<i4", std::to_string(labels.size() / 2) + ", 2", labels);
     return catchError({{"label", DType::I64, {2}, range}});
   };
