@@ -48,7 +48,7 @@ OUT = BUILD / "tests" / "answers"
 BATCH, SEQ, STEPS, SEED = 4, 48, 3, 7
 weighted.SEQ, weighted.BATCH, weighted.STEPS, weighted.SEED = SEQ, BATCH, STEPS, SEED
 NAMES = ["llama", "gemma2", "mixtral", "gpt2", "mistral", "qwen3-moe", "gpt-oss", "deepseek-v2", "olmo2", "phi3",
-         "qwen2", "qwen3", "deepseek-v3"]
+         "qwen2", "qwen3"]
 TEMPLATE = ("{% for message in messages %}{{ message['role'][0] }}: {{ message['content'] }}\n{% endfor %}"
             "{% if add_generation_prompt %}a: {% endif %}")
 PROMPT, TOKENS = "u: What is\na:", 20

@@ -23,6 +23,7 @@ class Family:
     module: str  # of the standard library
     model: str  # with its arguments
     splits: str = "kv_heads, ffn, vocab"  # by tensor parallelism
+    is_importable: bool = True  # the module declares the configuration of transformers
     updated: str = ""  # buffers that Titan's model updates in a step and that of transformers does not
 
     @property
@@ -44,7 +45,7 @@ FAMILIES = {
         "Llama { layers = 3, embed = 24, kv_heads = 2, group = 2, head = 8, ffn = 40, vocab = 256,"
         " factor = 8, context = 32 }"),
     "mistral": Family(hf.MistralConfig(**SIZES, **HEADS, rms_norm_eps=1e-5, sliding_window=7), "models.llama",
-                      "Llama { layers = 3, embed = 24, kv_heads = 2, group = 2, head = 8, ffn = 40, vocab = 256,"
+                      "Mistral { layers = 3, embed = 24, kv_heads = 2, group = 2, head = 8, ffn = 40, vocab = 256,"
                       " window = 7 }"),
     "gpt2": Family(
         hf.GPT2Config(vocab_size=256, n_embd=24, n_layer=3, n_head=4, n_positions=64, resid_pdrop=0.0,
@@ -69,12 +70,12 @@ FAMILIES = {
     "qwen3-moe": Family(
         hf.Qwen3MoeConfig(**SIZES, **HEADS, **EXPERTS, num_experts=6, moe_intermediate_size=20,
                           norm_topk_prob=True), "models.qwen3",
-        "Qwen3 { layers = 3, embed = 24, kv_heads = 2, group = 2, head = 8, ffn = 40, expert_ffn = 20,"
+        "Qwen3 { layers = 3, embed = 24, kv_heads = 2, group = 2, head = 8, ffn = 20,"
         " experts = 6, active = 2, vocab = 256, theta = 10000 }", "kv_heads, expert_ffn, vocab"),
     "qwen3-moe-plain": Family(
         hf.Qwen3MoeConfig(**SIZES, **HEADS, **EXPERTS, num_experts=6, moe_intermediate_size=20,
                           norm_topk_prob=False), "models.qwen3",
-        "Qwen3 { layers = 3, embed = 24, kv_heads = 2, group = 2, head = 8, ffn = 40, expert_ffn = 20,"
+        "Qwen3 { layers = 3, embed = 24, kv_heads = 2, group = 2, head = 8, ffn = 20,"
         " experts = 6, active = 2, vocab = 256, theta = 10000, renormalised = false }", "kv_heads, expert_ffn, vocab"),
     "mixtral": Family(
         hf.MixtralConfig(**SIZES, **HEADS, **EXPERTS, num_local_experts=6), "models.mixtral",
@@ -87,7 +88,7 @@ FAMILIES = {
     "phi": Family(
         hf.PhiConfig(vocab_size=256, hidden_size=32, num_hidden_layers=3, num_attention_heads=4,
                      intermediate_size=40, max_position_embeddings=64), "models.phi",
-        "Phi { layers = 3, heads = 4, head = 8, turned = 4, ffn = 40, vocab = 256 }", "heads, ffn, vocab"),
+        "Phi { layers = 3, heads = 4, head = 8, turned = 4, ffn = 40, vocab = 256 }", "heads, ffn, vocab", is_importable=False),
     "deepseek-v2": Family(
         hf.DeepseekV2Config(**LATENT, q_lora_rank=None, n_shared_experts=2, topk_method="greedy"), "models.deepseek",
         "DeepSeek { layers = 2, embed = 24, heads = 4, ffn = 40, expert_ffn = 20, experts = 6, active = 2,"
@@ -96,8 +97,8 @@ FAMILIES = {
     "deepseek-v3": Family(
         hf.DeepseekV3Config(**LATENT, q_lora_rank=12, n_shared_experts=1, n_group=3, topk_group=2,
                             routed_scaling_factor=2.5), "models.deepseek",
-        "DeepSeek { layers = 2, embed = 24, heads = 4, ffn = 40, expert_ffn = 20, experts = 6, active = 2,"
+        "DeepSeekV3 { layers = 2, embed = 24, heads = 4, ffn = 40, expert_ffn = 20, experts = 6, active = 2,"
         " shared = 1, dense_layers = 1, plain = 8, turned = 4, value = 6, kv_rank = 10, vocab = 256,"
-        " narrow = true, q_rank = 12, scale = 2.5, biased = true, groups = 3, kept_groups = 2 }",
+        " narrow = true, q_rank = 12, scale = 2.5, groups = 3, kept_groups = 2 }",
         "heads, ffn, expert_ffn, vocab", updated="*.e_score_correction_bias"),
 }

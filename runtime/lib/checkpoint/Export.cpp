@@ -94,11 +94,22 @@ nlohmann::ordered_json makeDefaultConfig(const Program &program) {
           {"num_parameters", program.parameters}};
 }
 
-std::string buildConfig(const Program &program, const Settings &settings,
+/// The directory that names special tokens: that of the tokenizer, or else of the weights.
+std::string findTokenSource(const Options &options) {
+  if (!options.tokenizer.empty())
+    return options.tokenizer;
+  const std::string tokenizer = findTokenizerSource(options.initFrom);
+  return tokenizer.empty() ? options.initFrom[0].path : tokenizer;
+}
+
+std::string buildConfig(const Program &program, const Options &options, const Settings &settings,
                         const std::vector<Shard> &shards) {
   nlohmann::ordered_json json = program.config.empty()
                                     ? makeDefaultConfig(program)
                                     : nlohmann::ordered_json::parse(program.config);
+  if (!program.config.empty())
+    for (const auto &[key, value] : readSpecialTokens(findTokenSource(options)))
+      json.emplace(key, nlohmann::json::parse(value));
   json["torch_dtype"] = chooseTorchType(shards);
   json["titan"] = settings.all();
   return json.dump(2) + "\n";
@@ -124,7 +135,7 @@ void writeOtherFiles(const Executor &executor, const Options &options, const Set
   if (shards.size() > 1)
     writeShardIndex(folder.string(), "model", shards);
   writeFileAtomically((folder / "config.json").string(),
-                      buildConfig(executor.program(), settings, shards), Sync::Content);
+                      buildConfig(executor.program(), options, settings, shards), Sync::Content);
   writeFileAtomically((folder / "program.titan").string(), executor.program().source,
                       Sync::Content);
   const bool hasTokenizer = copyTokenizer(
@@ -132,6 +143,10 @@ void writeOtherFiles(const Executor &executor, const Options &options, const Set
       folder.string());
   const bool readsTokens =
       executor.program().vocab > 0 && settings.text("data.format", "text") == "indexed";
+  if (executor.program().config.empty())
+    std::fprintf(stderr,
+                 "note: config.json has the model type 'titan', which transformers does not "
+                 "load: no `config` declaration expresses the model with its arguments\n");
   if (!hasTokenizer && readsTokens && options.tokenizer != "bytes")
     std::fprintf(stderr, "note: the export has no tokenizer, because --init-from has none; to copy "
                          "one, pass --tokenizer DIR\n");

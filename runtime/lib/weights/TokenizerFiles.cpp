@@ -4,9 +4,11 @@
 #include "files/FileDigest.h"
 
 #include <filesystem>
+#include <fstream>
 #include <set>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace titan::rt {
 
@@ -66,6 +68,23 @@ void requireSources(std::span<const WeightSource> sources) {
                                   error ? "cannot be read: " + error.message()
                                         : std::string("does not exist")));
   }
+}
+
+std::map<std::string, std::string> readSpecialTokens(const std::string &directory) {
+  std::map<std::string, std::string> tokens;
+  for (const char *name : {"generation_config.json", "config.json"}) {
+    const fs::path path = fs::path(directory) / name;
+    if (!isFile(path))
+      continue;
+    std::ifstream file(path);
+    const auto json = nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
+    if (!json.is_object())
+      throw UserError(fmt::format("'{}' is no JSON object", path.string()));
+    for (const char *key : {"bos_token_id", "eos_token_id", "pad_token_id"})
+      if (json.contains(key))
+        tokens.try_emplace(key, json[key].dump());
+  }
+  return tokens;
 }
 
 bool copyTokenizer(const std::string &from, const std::string &to) {

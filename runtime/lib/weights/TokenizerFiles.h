@@ -3,6 +3,7 @@
 
 #include "base/weights/WeightSource.h"
 
+#include <map>
 #include <span>
 #include <string>
 
@@ -22,6 +23,11 @@ void requireSources(std::span<const WeightSource> sources);
 /// A digest of the files of a tokenizer, a directory or one of the files, that decide about tokens.
 /// Copies have equal digests.
 std::string digestTokenizer(const std::string &path);
+
+/// The entries `bos_token_id`, `eos_token_id` and `pad_token_id`, with their values as JSON, of the
+/// directory's generation_config.json, or else config.json; those that it has. Throws UserError if
+/// the file is no JSON object.
+std::map<std::string, std::string> readSpecialTokens(const std::string &directory);
 
 /// Copies the files of the tokenizer of `from`, a directory or one of the files, to the directory
 /// `to`. Returns false without a tokenizer. Throws Fault if the disk fails.

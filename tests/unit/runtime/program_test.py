@@ -179,6 +179,7 @@ class ProgramTest(ProgramCase):
         self.assertEqual(json.loads((self.folder / "hf1/config.json").read_text())["torch_dtype"], "float16")
         _, err = self.run_exe("export", "--hf", "hf3", "--init-from", run, "--set", "data.format=indexed")
         self.assertIn("note: the export has no tokenizer, because --init-from has none", err)
+        self.assertIn("note: config.json has the model type 'titan', which transformers does not load", err)
         self.assertIn("--hf", self.run_exe("export", "--init-from", run, status=1)[1])
         before = (run / "model.safetensors").read_bytes()
         shutil.copytree(run, self.folder / "other")
