@@ -43,12 +43,17 @@ class Failed(Exception):
 
 def call(command: list[str], **options) -> str:
     """The standard output of the command; raises `Failed` unless it succeeds. `options` are those of subprocess.run."""
-    result = subprocess.run([str(c) for c in command], capture_output=True, text=True, **options)
+    def fail(end: str, *outputs: str | bytes | None):
+        printed = "".join(output.decode(errors="replace") if isinstance(output, bytes) else output or "" for output in outputs)
+        lines = [line[:300] for line in printed.strip().splitlines()[-30:]]
+        raise Failed(f"{' '.join(map(str, command))}\n  {end}\n  " + "\n  ".join(lines))
+
+    try:
+        result = subprocess.run([str(c) for c in command], capture_output=True, text=True, **options)
+    except subprocess.TimeoutExpired as error:
+        fail(f"not finished after {error.timeout:.0f} s", error.stdout, error.stderr)
     if result.returncode != 0:
-        printed = (result.stdout + result.stderr).strip().splitlines()[-30:]
-        printed = [line[:300] for line in printed]
-        raise Failed(f"{' '.join(map(str, command))}\n  exit status {result.returncode}\n  "
-                     + "\n  ".join(printed))
+        fail(f"exit status {result.returncode}", result.stdout, result.stderr)
     return result.stdout
 
 
