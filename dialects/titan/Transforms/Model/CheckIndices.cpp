@@ -43,8 +43,9 @@ static std::optional<IndexInput> findReplaced(SelectOp select) {
   auto zero = isNegative.getRhs().getDefiningOp<ConstantOp>();
   std::optional<IndexInput> input = findInput(select.getWhenFalse()),
                             compared = findInput(isNegative.getLhs());
-  if (!zero || zero.getInteger() != 0 || !input || !compared ||
-      input->argument != compared->argument)
+  // The comparison is of integers if its left side is the input.
+  if (!zero || !input || !compared || input->argument != compared->argument ||
+      zero.getInteger() != 0)
     return std::nullopt;
   return IndexInput{input->argument, true};
 }

@@ -47,7 +47,7 @@ private:
   Known get(Value value) const { return dependences.lookup(value); }
 
   StringAttr samples;
-  int64_t count = 0; ///< of samples
+  int64_t count = 0; ///< of samples; 0 without inputs
   llvm::DenseMap<Value, Known> dependences;
 };
 } // namespace
@@ -95,7 +95,7 @@ Known SampleSums::inferFromSlices(Operation *op, const dist::ShardingRule &rule,
   if (inferred.kind != Dependence::Sliced)
     return inferred;
   const auto type = cast<NamedTensorType>(op->getResult(result).getType());
-  const bool hasSlicePerSample = type.getDims()[inferred.dim].getSize() % count == 0;
+  const bool hasSlicePerSample = count > 0 && type.getDims()[inferred.dim].getSize() % count == 0;
   return hasSlicePerSample && !isPositionalAlong(rule, result, inferred.dim) ? Known(inferred)
                                                                              : std::nullopt;
 }
@@ -189,9 +189,10 @@ void SampleSums::visitBlock(Block &block) {
 
 SampleSums::SampleSums(func::FuncOp function, StringAttr samples) : samples(samples) {
   for (BlockArgument argument : function.getArguments()) {
-    const auto type = cast<NamedTensorType>(argument.getType());
+    const auto type = dyn_cast<NamedTensorType>(argument.getType());
     Dependence dependence;
-    if (function.getArgAttr(argument.getArgNumber(), attr::kInput) && type.hasDim(samples)) {
+    if (type && function.getArgAttr(argument.getArgNumber(), attr::kInput) &&
+        type.hasDim(samples)) {
       const int64_t at = type.findDimIndex(samples);
       count = type.getDims()[at].getSize();
       dependence = sliceAlong(at);

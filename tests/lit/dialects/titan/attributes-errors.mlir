@@ -148,3 +148,15 @@ module attributes {titan.weights = #titan.weight_map<"hf", [#titan.stored_parame
 
 // expected-error@+1 {{(C1) expected stored parameters, and copies, unused and merged as strings}}
 module attributes {titan.weights = #titan.weight_map<"hf", ["w"], copies = {}, unused = []>} {}
+
+// -----
+
+// expected-error@+1 {{`titan.index_range` must be an array<i64: ...> of two numbers}}
+func.func @range(%label: !titan.tensor<i64[batch = 4]> {titan.index_range = array<i64: 9>}) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{`titan.sums_over_samples` must be a unit attribute}}
+module attributes {titan.sums_over_samples = 1 : i64} {}

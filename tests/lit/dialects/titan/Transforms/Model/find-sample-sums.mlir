@@ -144,3 +144,39 @@ module attributes {titan.data_dims = #titan.data_dims<samples = "batch">} {
     return %loss : !s
   }
 }
+
+// -----
+
+!x = !titan.tensor<f32[batch = 4]>
+!s = !titan.tensor<f32[]>
+
+// A loss that reads no input, although a value has the dimension of samples.
+// CHECK: module attributes {
+// CHECK-NOT: titan.sums_over_samples
+// CHECK: func.func @eval
+module attributes {titan.data_dims = #titan.data_dims<samples = "batch">} {
+  func.func @eval(%w: !s {titan.param = "w"}) -> (!s {titan.output = "loss"}) attributes {titan.program = "eval"} {
+    %wide = titan.expand %w : !s -> !x
+    %double = titan.add %wide, %wide : (!x, !x) -> !x
+    %loss = titan.reduce sum %double : !x -> !s
+    return %loss : !s
+  }
+}
+
+// -----
+
+!x = !titan.tensor<f32[batch = 4]>
+!y = !titan.tensor<f32[batch = 2]>
+!s = !titan.tensor<f32[]>
+
+// The first samples alone: a term depends on the index of its sample.
+// CHECK: module attributes {
+// CHECK-NOT: titan.sums_over_samples
+// CHECK: func.func @eval
+module attributes {titan.data_dims = #titan.data_dims<samples = "batch">} {
+  func.func @eval(%x: !x {titan.input = "x"}) -> (!s {titan.output = "loss"}) attributes {titan.program = "eval"} {
+    %first = titan.slice %x dim "batch" from 0 : !x -> !y
+    %loss = titan.reduce sum %first : !y -> !s
+    return %loss : !s
+  }
+}
