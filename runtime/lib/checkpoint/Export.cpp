@@ -102,14 +102,13 @@ std::string findTokenSource(const Options &options) {
   return tokenizer.empty() ? options.initFrom[0].path : tokenizer;
 }
 
-std::string buildConfig(const Program &program, const Options &options, const Settings &settings,
-                        const std::vector<Shard> &shards) {
+std::string buildConfig(const Program &program, const SpecialTokens &tokens,
+                        const Settings &settings, const std::vector<Shard> &shards) {
   nlohmann::ordered_json json = program.config.empty()
                                     ? makeDefaultConfig(program)
                                     : nlohmann::ordered_json::parse(program.config);
-  if (!program.config.empty())
-    for (const auto &[key, value] : readSpecialTokens(findTokenSource(options)))
-      json.emplace(key, nlohmann::json::parse(value));
+  for (const auto &[key, value] : tokens)
+    json.emplace(key, nlohmann::json::parse(value));
   json["torch_dtype"] = chooseTorchType(shards);
   json["titan"] = settings.all();
   return json.dump(2) + "\n";
@@ -130,12 +129,12 @@ std::vector<Shard> saveWeights(Executor &executor, const Options &options, FileT
 
 /// The files beside the weights. One rank calls it.
 void writeOtherFiles(const Executor &executor, const Options &options, const Settings &settings,
-                     const std::vector<Shard> &shards) {
+                     const SpecialTokens &tokens, const std::vector<Shard> &shards) {
   const fs::path folder = ExportDirectory::folderIn(options.exportDirectory);
   if (shards.size() > 1)
     writeShardIndex(folder.string(), "model", shards);
   writeFileAtomically((folder / "config.json").string(),
-                      buildConfig(executor.program(), options, settings, shards), Sync::Content);
+                      buildConfig(executor.program(), tokens, settings, shards), Sync::Content);
   writeFileAtomically((folder / "program.titan").string(), executor.program().source,
                       Sync::Content);
   const bool hasTokenizer = copyTokenizer(
@@ -161,9 +160,13 @@ int exportWeights(Executor &executor, const Options &options, const Settings &se
     if (options.initFrom.empty())
       throw UserError("export needs weights: pass --init-from DIR or FILE.safetensors");
   });
+  SpecialTokens tokens; // before weights are loaded, so that a bad file is reported at once
   executor.world().runCollectively([&] {
-    if (executor.isFirst())
-      ExportDirectory::check(options.exportDirectory, options.initFrom);
+    if (!executor.isFirst())
+      return;
+    ExportDirectory::check(options.exportDirectory, options.initFrom);
+    if (!executor.program().config.empty())
+      tokens = readSpecialTokens(findTokenSource(options));
   });
   const LoadedWeights loaded = loadTrainedWeights(executor, options, settings);
   if (options.dryRun)
@@ -178,7 +181,7 @@ int exportWeights(Executor &executor, const Options &options, const Settings &se
   const std::vector<Shard> shards =
       saveWeights(executor, options, chooseTypes(options, settings, loaded));
   if (directory) {
-    writeOtherFiles(executor, options, settings, shards);
+    writeOtherFiles(executor, options, settings, tokens, shards);
     directory->publish();
     std::printf("wrote %s of weights in %s to %s\n", counted(std::ssize(shards), "file").c_str(),
                 describeTypes(shards).c_str(), options.exportDirectory.c_str());

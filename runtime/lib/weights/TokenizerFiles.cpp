@@ -28,6 +28,11 @@ bool isFile(const fs::path &path) {
   return fs::is_regular_file(path, ignored);
 }
 
+/// The directory of `path`, which is the directory or one of its files.
+fs::path folderOf(const std::string &path) {
+  return isFile(path) ? fs::path(path).parent_path() : fs::path(path);
+}
+
 } // namespace
 
 std::string tokenizerBeside(const std::string &path) {
@@ -46,7 +51,7 @@ std::string findTokenizerSource(std::span<const WeightSource> sources) {
 }
 
 std::string digestTokenizer(const std::string &path) {
-  const fs::path folder = isFile(path) ? fs::path(path).parent_path() : fs::path(path);
+  const fs::path folder = folderOf(path);
   std::set<fs::path> files;
   if (isFile(path))
     files.insert(path);
@@ -70,10 +75,10 @@ void requireSources(std::span<const WeightSource> sources) {
   }
 }
 
-std::map<std::string, std::string> readSpecialTokens(const std::string &directory) {
-  std::map<std::string, std::string> tokens;
+SpecialTokens readSpecialTokens(const std::string &from) {
+  SpecialTokens tokens;
   for (const char *name : {"generation_config.json", "config.json"}) {
-    const fs::path path = fs::path(directory) / name;
+    const fs::path path = folderOf(from) / name;
     if (!isFile(path))
       continue;
     std::ifstream file(path);
@@ -88,7 +93,7 @@ std::map<std::string, std::string> readSpecialTokens(const std::string &director
 }
 
 bool copyTokenizer(const std::string &from, const std::string &to) {
-  const fs::path folder = isFile(from) ? fs::path(from).parent_path() : fs::path(from);
+  const fs::path folder = folderOf(from);
   if (tokenizerBeside(folder.string()).empty())
     return false;
   for (const char *name : tokenizerFiles) {

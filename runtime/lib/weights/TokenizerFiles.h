@@ -24,10 +24,13 @@ void requireSources(std::span<const WeightSource> sources);
 /// Copies have equal digests.
 std::string digestTokenizer(const std::string &path);
 
-/// The entries `bos_token_id`, `eos_token_id` and `pad_token_id`, with their values as JSON, of the
-/// directory's generation_config.json, or else config.json; those that it has. Throws UserError if
-/// the file is no JSON object.
-std::map<std::string, std::string> readSpecialTokens(const std::string &directory);
+/// Values as JSON by key.
+using SpecialTokens = std::map<std::string, std::string>;
+
+/// The entries `bos_token_id`, `eos_token_id` and `pad_token_id` of generation_config.json, or else
+/// of config.json, in `from`, a directory or one of its files. Throws UserError if one of both is
+/// no JSON object.
+SpecialTokens readSpecialTokens(const std::string &from);
 
 /// Copies the files of the tokenizer of `from`, a directory or one of the files, to the directory
 /// `to`. Returns false without a tokenizer. Throws Fault if the disk fails.
