@@ -29,7 +29,7 @@ bool isFile(const fs::path &path) {
 }
 
 /// The directory of `path`, which is the directory or one of its files.
-fs::path folderOf(const std::string &path) {
+fs::path getFolder(const std::string &path) {
   return isFile(path) ? fs::path(path).parent_path() : fs::path(path);
 }
 
@@ -51,7 +51,7 @@ std::string findTokenizerSource(std::span<const WeightSource> sources) {
 }
 
 std::string digestTokenizer(const std::string &path) {
-  const fs::path folder = folderOf(path);
+  const fs::path folder = getFolder(path);
   std::set<fs::path> files;
   if (isFile(path))
     files.insert(path);
@@ -78,7 +78,7 @@ void requireSources(std::span<const WeightSource> sources) {
 SpecialTokens readSpecialTokens(const std::string &from) {
   SpecialTokens tokens;
   for (const char *name : {"generation_config.json", "config.json"}) {
-    const fs::path path = folderOf(from) / name;
+    const fs::path path = getFolder(from) / name;
     if (!isFile(path))
       continue;
     std::ifstream file(path);
@@ -93,7 +93,7 @@ SpecialTokens readSpecialTokens(const std::string &from) {
 }
 
 bool copyTokenizer(const std::string &from, const std::string &to) {
-  const fs::path folder = folderOf(from);
+  const fs::path folder = getFolder(from);
   if (tokenizerBeside(folder.string()).empty())
     return false;
   for (const char *name : tokenizerFiles) {
