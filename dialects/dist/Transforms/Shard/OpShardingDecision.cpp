@@ -1,31 +1,13 @@
 // Decides the sharding of one operation.
 
 #include "dialects/dist/Transforms/Shard/OpShardingDecision.h"
+#include "dialects/dist/Transforms/Shard/FlatPadding.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 
 using namespace mlir;
 using namespace titan;
 using namespace titan::dist;
 using ir::NamedTensorType;
-
-/// Whether the padding of flat storage is 0: in arguments of functions, results of reshards, stacks
-/// and slots of such values, and casts of them. Computed values may hold anything there.
-static bool hasZeroPadding(Value value) {
-  if (auto arg = dyn_cast<BlockArgument>(value)) {
-    std::optional<ir::RepeatVariant> body = ir::findVariant(arg.getOwner());
-    if (!body)
-      return true;
-    return llvm::any_of(body->getScannedInputs(),
-                        [&](const ir::RepeatVariant::ScannedInput &slice) {
-                          return slice.slot == arg && hasZeroPadding(slice.input);
-                        });
-  }
-  if (auto repeat = value.getDefiningOp<ir::RepeatOp>())
-    return llvm::all_of(repeat.getYielded(cast<OpResult>(value).getResultNumber()), hasZeroPadding);
-  if (auto convert = value.getDefiningOp<ir::CastOp>())
-    return hasZeroPadding(convert.getInput());
-  return isa<ReshardOp>(value.getDefiningOp());
-}
 
 /// The width of a result's element over that of the narrowest floating-point operand. It scales the
 /// cost of forwarding a partial sum in a wider type.

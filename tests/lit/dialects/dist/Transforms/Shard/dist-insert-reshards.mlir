@@ -153,6 +153,34 @@ func.func @norm_of_cast(%a: !titan.tensor<f32[embed = 4], <[{}] flat 0 {t}>>) ->
   return %1 : !s
 }
 
+// Sums over iterations that start at 0 have no padding either: flat gradients of microbatches are contracted as shards.
+!g = !titan.tensor<f32[embed = 4], <[{}] flat 0 {t}>>
+// CHECK-LABEL: func.func @norm_of_sum
+func.func @norm_of_sum(%a: !g) -> !s {
+  %0 = titan.constant 0.0 : !titan.tensor<f32[]>
+  %1 = titan.expand %0 : !titan.tensor<f32[]> -> !g
+  %2 = titan.repeat <microbatches = 2> iter_args(%1) scanned() : (!g) -> !g {
+  ^bb0(%m: !titan.tensor<i64[], <[]>>, %sum: !g):
+    %3 = titan.add %sum, %a : (!g, !g) -> !g
+    titan.yield %3 : !g
+  }
+  // CHECK-NOT: dist.reshard {{.*}}embed
+  // CHECK: titan.contract {{.*}} -> {{.*}}<f32[], <[] partial sum {t}>>
+  %4 = titan.contract %2, %2 : (!g, !g) -> !s
+  return %4 : !s
+}
+
+// What adds a number to the padding is gathered before the contraction.
+// CHECK-LABEL: func.func @norm_of_shifted
+func.func @norm_of_shifted(%a: !g) -> !s {
+  %0 = titan.constant 1.0 : !titan.tensor<f32[]>
+  %1 = titan.add %a, %0 : (!g, !titan.tensor<f32[]>) -> !g
+  // CHECK: %[[W:.*]] = dist.reshard %{{.*}} -> {{.*}}<f32[embed = 4], <[{}]>>
+  // CHECK: titan.contract %[[W]], %[[W]]
+  %2 = titan.contract %1, %1 : (!g, !g) -> !s
+  return %2 : !s
+}
+
 // The cotangents of keys and values, shared by grouped queries, are partial if the group is sharded.
 !q = !titan.tensor<f32[seq = 8, heads = 2, group = 2, head = 2], <[{}, {}, {t}, {}]>>
 !k = !titan.tensor<f32[seq = 8, heads = 2, head = 2], <[{}, {}, {}]>>
