@@ -97,6 +97,9 @@ llvm::SmallVector<int64_t> getLocalShape(ir::NamedTensorType type, const Degrees
 /// Product of the local shape.
 int64_t getLocalNumElements(ir::NamedTensorType type, const Degrees &degrees);
 
+/// Whether the chunks of a flat `type` contain no padding. A degree of 0 is unknown: false.
+bool isFlatEven(ir::NamedTensorType type, const Degrees &degrees);
+
 /// Whether a collective between these types runs row by row: one type is flat after its first
 /// dimensions, the other is not flat, and the same axes shard the dimensions of both.
 bool isRowwiseCollective(ir::NamedTensorType a, ir::NamedTensorType b);

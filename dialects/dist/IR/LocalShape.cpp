@@ -74,6 +74,16 @@ int64_t dist::getLocalNumElements(ir::NamedTensorType type, const Degrees &degre
   return product;
 }
 
+bool dist::isFlatEven(ir::NamedTensorType type, const Degrees &degrees) {
+  ShardingAttr sharding = type.getShardingOrReplicated();
+  int64_t elements = 1, degree = getDegreeProduct(sharding.getFlatAxes(), degrees);
+  for (int64_t dim = sharding.getFlatFrom(); dim < type.getRank(); ++dim) {
+    elements *= type.getDims()[dim].getSize();
+    degree *= getDegreeProduct(sharding.getDimAxes()[dim], degrees);
+  }
+  return degree > 0 && elements % degree == 0;
+}
+
 bool dist::isRowwiseCollective(ir::NamedTensorType a, ir::NamedTensorType b) {
   ShardingAttr flat = a.getShardingOrReplicated(), whole = b.getShardingOrReplicated();
   if (!flat.isFlat())

@@ -2,6 +2,7 @@
 //
 // Scratch of kernels, and memory for the padding of flat tensors.
 
+#include "dialects/titan/IR/TensorType.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 #include "dialects/titan/Transforms/Memory/Planner.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -33,13 +34,24 @@ void Planner::planScratch(Operation *op) {
     op->setAttr(kScratch, ArrayAttr::get(context, scratch));
 }
 
+/// The type of what a collective of a stack moves at once: without the dimensions before the flat ones.
+static NamedTensorType getRowType(NamedTensorType whole, dist::ShardingAttr flat) {
+  for (int64_t dim = 0; dim < flat.getFlatFrom(); ++dim)
+    whole = RepeatOp::getSlotType(whole);
+  return whole;
+}
+
 /// Flat tensors are padded to a multiple of the degree, so a gathered or unreduced value needs
-/// memory for the padding. The padding follows the value in its allocation if possible; otherwise
-/// the collective has a scratch allocation while it runs.
+/// memory for the padding, unless the degree divides the elements. The padding follows the value in
+/// its allocation if possible; otherwise the collective has a scratch allocation while it runs. A
+/// collective of a stack has scratch for one slot, since it runs slot by slot.
 void Planner::planPadding(Operation *op) {
   bool gathers = isa<dist::AllGatherOp>(op);
   if (!gathers && !isa<dist::ReduceScatterOp>(op))
     return;
+  // A degree that the launch decides is 0 here.
+  const dist::Degrees degrees = dist::getDegrees(
+      dist::MeshOp::lookup(function->getParentOfType<ModuleOp>()), /*autoDegree=*/0);
   SmallVector<Attribute> scratch;
   for (auto [operand, result] : llvm::zip_equal(op->getOperands(), op->getResults())) {
     Value whole = gathers ? Value(result) : operand, flat = gathers ? operand : Value(result);
@@ -49,11 +61,12 @@ void Planner::planPadding(Operation *op) {
     ArrayAttr axes = getSharding(flat).getFlatAxes();
     scratch.push_back(getInlineRef());
     if (axes.empty() || axes == getSharding(whole).getFlatAxes() ||
-        (getSharding(flat).getFlatFrom() == 0 && pad(refs.lookup(whole), axes)))
+        dist::isFlatEven(getTensorType(flat), degrees) || (getSharding(flat).getFlatFrom() == 0 && pad(refs.lookup(whole), axes)))
       continue;
     int64_t now = liveness.getStart(op);
     int64_t last = dist::getStartChannel(op) ? liveness.getLastUse(result) : now;
-    AllocRefAttr ref = makeAllocation(whole, now, last);
+    AllocRefAttr ref = makeAllocation(op->getName().stripDialect().str() + "_scratch",
+                                      getRowType(getTensorType(whole), getSharding(flat)), now, last);
     pad(ref, axes);
     scratch.back() = ref;
   }
