@@ -88,12 +88,37 @@ RepeatOp dist::splitVariants(RepeatOp repeat, int64_t count) {
 RepeatOp dist::addScannedInputs(RepeatOp repeat, ArrayRef<VariantStack> stacks) {
   SmallVector<Value> slices(repeat.getScannedInputs());
   ir::VariantLists users = repeat.getAllScannedUsers();
-  for (auto [stack, variant] : stacks) {
+  for (const auto &[stack, variants] : stacks) {
     slices.push_back(stack);
-    users.push_back({static_cast<int64_t>(variant)});
-    repeat.getVariant(variant).getBlock().addArgument(
-        RepeatOp::getSlotType(cast<NamedTensorType>(stack.getType())), stack.getLoc());
+    users.push_back(variants);
+    for (int64_t variant : variants)
+      repeat.getVariant(variant).getBlock().addArgument(
+          RepeatOp::getSlotType(cast<NamedTensorType>(stack.getType())), stack.getLoc());
   }
+  return replace(repeat, repeat.getResultTypes(), repeat.getInits(), slices, users,
+                 repeat.getAllStackedUsers());
+}
+
+RepeatOp dist::removeUnusedScannedInputs(RepeatOp repeat) {
+  SmallVector<bool> isUsed(repeat.getScannedInputs().size(), false);
+  for (const ir::RepeatVariant &body : repeat.getVariants())
+    for (const ir::RepeatVariant::ScannedInput &slice : body.getScannedInputs())
+      isUsed[slice.number] = isUsed[slice.number] || !slice.slot.use_empty();
+  if (llvm::all_of(isUsed, [](bool used) { return used; }))
+    return repeat;
+  for (const ir::RepeatVariant &body : repeat.getVariants()) {
+    const auto scannedInputs = body.getScannedInputs();
+    for (const ir::RepeatVariant::ScannedInput &slice : llvm::reverse(scannedInputs))
+      if (!isUsed[slice.number])
+        body.getBlock().eraseArgument(slice.slot.getArgNumber());
+  }
+  SmallVector<Value> slices;
+  ir::VariantLists users;
+  for (auto [number, stack] : llvm::enumerate(repeat.getScannedInputs()))
+    if (isUsed[number]) {
+      slices.push_back(stack);
+      users.push_back(repeat.getScannedUsers(number));
+    }
   return replace(repeat, repeat.getResultTypes(), repeat.getInits(), slices, users,
                  repeat.getAllStackedUsers());
 }

@@ -14,11 +14,14 @@ ir::RepeatOp addIterArgs(ir::RepeatOp repeat, mlir::ValueRange inits);
 /// ones. The results are the same.
 ir::RepeatOp splitVariants(ir::RepeatOp repeat, int64_t count);
 
-/// A stack and the variant that scans it.
-using VariantStack = std::pair<mlir::Value, unsigned>;
+/// A stack and the variants that scan it.
+using VariantStack = std::pair<mlir::Value, llvm::SmallVector<int64_t>>;
 
 /// Appends these stacks as scanned inputs of these variants.
 ir::RepeatOp addScannedInputs(ir::RepeatOp repeat, llvm::ArrayRef<VariantStack> stacks);
+
+/// Removes scanned inputs whose slots no variant uses.
+ir::RepeatOp removeUnusedScannedInputs(ir::RepeatOp repeat);
 
 /// Appends stacked outputs of these values of the bodies.
 ir::RepeatOp addStackedOutputs(ir::RepeatOp repeat, mlir::ValueRange values);

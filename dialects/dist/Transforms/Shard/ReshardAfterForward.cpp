@@ -67,7 +67,7 @@ void stackGathered(RepeatOp &first, RepeatOp &second) {
   first = addStackedOutputs(first, values);
   SmallVector<VariantStack> stacks;
   for (auto [pair, stack] : llvm::zip_equal(pairs, first.getResults().take_back(pairs.size())))
-    stacks.push_back({stack, pair.variant});
+    stacks.push_back({stack, {pair.variant}});
   unsigned numBefore = second.getScannedInputs().size();
   second = addScannedInputs(second, stacks);
   for (const ir::RepeatVariant &body : second.getVariants())

@@ -27,20 +27,48 @@ template <typename Op> Op findTerm(AddOp add, unsigned operand) {
   return isWanted ? term : Op();
 }
 
-/// True if `previous` is an iteration argument of the repeat around `sum`, only `sum` reads it, and
-/// `sum` is its next value. Both then have one allocation.
-bool isAccumulator(Value previous, AddOp sum) {
-  auto repeat = dyn_cast<RepeatOp>(sum->getParentOp());
-  if (!repeat || !previous.hasOneUse() || !sum->hasOneUse())
-    return false;
-  return llvm::any_of(repeat.getVariants(), [&](RepeatVariant variant) {
-    return &variant.getBlock() == sum->getBlock() &&
-           llvm::any_of(llvm::zip_equal(variant.getIterArgs(), variant.getYieldedIterArgs()),
-                        [&](auto pair) {
-                          auto [iterArg, yielded] = pair;
-                          return iterArg == previous && yielded == sum.getResult();
-                        });
+/// True if `sum` is the next value of the iteration argument `previous`.
+bool isIterArgOf(Value previous, AddOp sum, RepeatVariant variant) {
+  return llvm::any_of(llvm::zip_equal(variant.getIterArgs(), variant.getYieldedIterArgs()),
+                      [&](auto pair) {
+                        auto [iterArg, yielded] = pair;
+                        return iterArg == previous && yielded == sum.getResult();
+                      });
+}
+
+/// True if the repeat replaces the stack with the slot `previous` by a stack with the slot `sum`.
+bool isSlotOf(Value previous, AddOp sum, RepeatVariant variant) {
+  RepeatOp repeat = variant.getRepeat();
+  return llvm::any_of(variant.getScannedInputs(), [&](const RepeatVariant::ScannedInput &scanned) {
+    return scanned.slot == previous && scanned.input.hasOneUse() &&
+           llvm::any_of(variant.getStackedOutputs(), [&](const auto &stacked) {
+             return stacked.value == sum.getResult() &&
+                    repeat.getScannedUsers(scanned.number) ==
+                        repeat.getStackedUsers(stacked.output.getResultNumber() -
+                                               repeat.getNumIterArgs());
+           });
   });
+}
+
+/// True if the function returns `sum` as the next value of its argument `previous`.
+bool isUpdateOf(Value previous, AddOp sum) {
+  auto function = dyn_cast<mlir::func::FuncOp>(sum->getParentOp());
+  auto argument = dyn_cast<BlockArgument>(previous);
+  if (!function || !argument || !isa<mlir::func::ReturnOp>(*sum->getUsers().begin()))
+    return false;
+  auto updated = function.getResultAttrOfType<IntegerAttr>(
+      sum->getUses().begin()->getOperandNumber(), attr::kUpdates);
+  return updated && updated.getInt() == argument.getArgNumber();
+}
+
+/// True if only `sum` reads `previous`, and `sum` is its next value: of an iteration argument, a slot of a
+/// stack, or an argument of the function. Both then have one allocation.
+bool isAccumulator(Value previous, AddOp sum) {
+  if (!previous.hasOneUse() || !sum->hasOneUse())
+    return false;
+  if (std::optional<RepeatVariant> variant = findVariant(sum->getBlock()))
+    return isIterArgOf(previous, sum, *variant) || isSlotOf(previous, sum, *variant);
+  return isUpdateOf(previous, sum);
 }
 
 /// Replaces a sum by one of its terms, which accumulates into the other operand.

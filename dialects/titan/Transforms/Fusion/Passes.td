@@ -5,6 +5,30 @@
 
 include "mlir/Pass/PassBase.td"
 
+def TitanAddInRepeats : Pass<"titan-add-in-repeats", "::mlir::func::FuncOp"> {
+  let summary = "Adds the slots of a stack in the repeat that computes them";
+  let description = [{
+    If a value from before a repeat is added to a stack that the repeat computes, each iteration adds its
+    slot instead. The memory phase then keeps one allocation for the value and the sum, and the stack of
+    terms, such as the gradients of one microbatch, is never in memory.
+
+    Input:
+    ```mlir
+    %g = titan.repeat <layers = 2> reverse ... { ... titan.yield %d }
+    %next = titan.add %sum, %g
+    ```
+
+    Output:
+    ```mlir
+    %next = titan.repeat <layers = 2> reverse ... scanned(%sum) { ... %n = titan.add %slot, %d  titan.yield %n }
+    ```
+  }];
+  let dependentDialects = ["::titan::ir::TitanDialect"];
+  let statistics = [
+    Statistic<"addedStacks", "added stacks", "Stacks whose slots are added in their repeat">
+  ];
+}
+
 def TitanAddInto : Pass<"titan-add-into", "::mlir::func::FuncOp"> {
   let summary = "Accumulates scatters and contractions into the tensor that they are added to";
   let description = [{

@@ -13,6 +13,8 @@ namespace titan::fusion {
 
 void fusion::buildFusePhase(OpPassManager &passes, const RunSettings & /*settings*/) {
   OpPassManager &each = passes.nest<func::FuncOp>();
+  // Before products accumulate into what they are added to, which may be a slot then.
+  each.addPass(createTitanAddInRepeats());
   each.addPass(createTitanAddInto());
   // Two loops over one long row would not fit into one region.
   each.addPass(createTitanRecomputeRows());

@@ -210,7 +210,7 @@ private:
     Value cache = addCacheArgument(type, name, iterations);
     for (Block *body : llvm::reverse(bodies)) {
       std::optional<RepeatVariant> variant = findVariant(body);
-      dist::addScannedInputs(variant->getRepeat(), {{cache, variant->getNumber()}});
+      dist::addScannedInputs(variant->getRepeat(), {{cache, {variant->getNumber()}}});
       cache = body->getArguments().back();
     }
     return cache;
