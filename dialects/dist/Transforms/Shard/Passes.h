@@ -22,6 +22,9 @@ namespace titan::dist {
 /// Which parameters the backward pass gathers again.
 enum class ReshardPolicy { Default, Always, Never };
 
+/// When the collectives of parameters and gradients run in a step with microbatches.
+enum class CollectiveTime { Auto, Step, Microbatch };
+
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
 #include "dialects/dist/Transforms/Shard/Passes.h.inc"

@@ -247,13 +247,67 @@ def DistReturnUnreduced : Pass<"dist-return-unreduced", "::mlir::func::FuncOp"> 
   }];
 }
 
+class CollectiveTimeOption<string name, string description>
+    : Option<name, name, "::titan::dist::CollectiveTime", "::titan::dist::CollectiveTime::Auto", description,
+             [{::llvm::cl::values(
+               clEnumValN(::titan::dist::CollectiveTime::Auto, "auto", "Once per step in a pipeline"),
+               clEnumValN(::titan::dist::CollectiveTime::Step, "step", "Once per step"),
+               clEnumValN(::titan::dist::CollectiveTime::Microbatch, "microbatch", "Once per microbatch"))}]>;
+
+def DistHoistCollectives : Pass<"dist-hoist-collectives", "::mlir::func::FuncOp"> {
+  let summary = "moves collectives out of loops that repeat them";
+  let description = [{
+    In a train program, a collective runs as often as the block in which it stands. Two moves:
+
+    - *Reductions behind a loop.* An iteration argument that only adds up reduced values adds up partial sums
+      instead, and one reduction follows the loop. The values may be slots of a stack: a repeat in the loop then
+      stacks unreduced slots, and the whole stack is reduced. All-reduces always move, because a partial
+      sum has the size of the sum. So gradients cross an axis that replicates parameters once a step, after they have
+      been reduced to shards. Reduce-scatters move out of the loop over microbatches where `reduce` says `step`:
+      each rank then keeps whole gradients, of its stage, instead of shards.
+    - *Gathers before the loop over microbatches*, where `gather` says `step`. A repeat in the loop scans the
+      gathered stack, in the forward and in the backward pass. There is one copy of the gathered parameters,
+      however many microbatches a pipeline has in flight. With `microbatch`, gathers that stand before the loop
+      move into its body instead.
+
+    `auto` is `step` in a pipeline, as in TorchTitan, and otherwise leaves gathers where they are and
+    reduce-scatters in the loop. The options are the settings `sharding.gather` and `sharding.reduce` of the run.
+
+    ```mlir
+    %sum = titan.repeat <microbatches = 4> iter_args(%zero) scanned(%tokens) {
+      %g = titan.repeat <layers = 2> reverse ... { %r = dist.all_reduce %p over ["replicate"] ... titan.yield %r }
+      %next = titan.add %s, %g
+      titan.yield %next
+    }
+    // becomes
+    %sum = titan.repeat <microbatches = 4> iter_args(%partial_zero) scanned(%tokens) {
+      %g = titan.repeat <layers = 2> reverse ... { ... titan.yield %p }
+      %next = titan.add %s, %g
+      titan.yield %next
+    }
+    %r = dist.all_reduce %sum over ["replicate"]
+    ```
+  }];
+  let dependentDialects = ["::titan::ir::TitanDialect", "::titan::dist::DistDialect"];
+  let options = [
+    CollectiveTimeOption<"gather", "When sharded parameters are gathered">,
+    CollectiveTimeOption<"reduce", "When gradients are reduced to shards">
+  ];
+  let statistics = [
+    Statistic<"sunkReductions", "sums reduced behind loops", "Sums that loops add up unreduced">,
+    Statistic<"hoistedGathers", "gathers before the loop", "Gathers that run once per step instead of per microbatch">,
+    Statistic<"sunkGathers", "gathers in the loop", "Gathers that run once per microbatch instead of per step">
+  ];
+}
+
 def DistReshardAfterForward : Pass<"dist-reshard-after-forward", "::mlir::func::FuncOp"> {
   let summary = "chooses whether the backward pass gathers parameters again";
   let description = [{
     By the option `policy`, which the phase pipeline sets from `sharding.reshard_after_forward` of the run:
     - `default` changes nothing. The backward repeat gathers again what the forward repeat gathered.
       Gathers in the function's own block live until their last use.
-    - `never`: the forward repeat stacks gathered parameters, and the backward repeat scans them.
+    - `never`: the forward repeat stacks gathered parameters, and the backward repeat scans them. Not in a
+      pipeline, which would stash the stack once per microbatch in flight.
     - `always`: no gathered value lives across a repeat. Later uses gather again, and so do the bodies of
       the repeat.
 

@@ -19,6 +19,23 @@ static dist::ReshardPolicy getReshardPolicy(const RunSettings &settings) {
       .Default(dist::ReshardPolicy::Default);
 }
 
+/// The time of collectives that the run's setting `path` states.
+static dist::CollectiveTime getCollectiveTime(const RunSettings &settings, StringRef path) {
+  return llvm::StringSwitch<dist::CollectiveTime>(settings.getString(path, "auto"))
+      .Case("step", dist::CollectiveTime::Step)
+      .Case("microbatch", dist::CollectiveTime::Microbatch)
+      .Default(dist::CollectiveTime::Auto);
+}
+
+/// By default, a run that reshards all parameters after the forward pass gathers them in each microbatch.
+static dist::CollectiveTime getGatherTime(const RunSettings &settings) {
+  const dist::CollectiveTime stated = getCollectiveTime(settings, "sharding.gather");
+  const bool isAuto = stated == dist::CollectiveTime::Auto;
+  return isAuto && getReshardPolicy(settings) == dist::ReshardPolicy::Always
+             ? dist::CollectiveTime::Microbatch
+             : stated;
+}
+
 void dist::buildShardPhase(OpPassManager &passes, const RunSettings &settings) {
   // On the sizes of the model: padding depends on the chosen dimensions.
   passes.addPass(createDistChooseAttention());
@@ -38,6 +55,10 @@ void dist::buildShardPhase(OpPassManager &passes, const RunSettings &settings) {
   // After padding and the moves of casts, which leave expansions and pairs of casts.
   each.addPass(ir::createCanonicalizePass());
   each.addPass(createDistReturnUnreduced());
+  // On single collectives of whole programs: fragments are cut where the collectives stand. Before
+  // policies on what remains in the loop over microbatches.
+  each.addPass(createDistHoistCollectives(
+      {getGatherTime(settings), getCollectiveTime(settings, "sharding.reduce")}));
   each.addPass(createDistReshardAfterForward({getReshardPolicy(settings)}));
   // On the collectives of one rank, so that no sharding need be propagated across fragments. Before
   // buckets, which would contain values of several stages.

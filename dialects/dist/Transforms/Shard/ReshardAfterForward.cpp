@@ -142,8 +142,10 @@ struct ReshardAfterForward : titan::dist::impl::DistReshardAfterForwardBase<Resh
   void runOnOperation() override {
     SmallVector<Block *> blocks;
     getOperation()->walk([&](Block *block) { blocks.push_back(block); });
+    // What the forward pass of a stage stacks is stashed once per microbatch in flight.
+    const bool isInPipeline = static_cast<bool>(PipelineOp::lookup(getOperation()));
     for (Block *block : blocks)
-      if (policy == ReshardPolicy::Never)
+      if (policy == ReshardPolicy::Never && !isInPipeline)
         stackGathered(*block);
       else if (policy == ReshardPolicy::Always)
         regather(*block);

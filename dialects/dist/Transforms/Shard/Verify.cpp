@@ -308,8 +308,6 @@ private:
     if (!sharding.getDimAxes().front().empty() ||
         (sharding.isFlat() && sharding.getFlatFrom() == 0))
       return repeat.emitOpError("has a stack whose first dimension is split: ") << stack;
-    if (sharding.isPartial())
-      return repeat.emitOpError("has a stack of partial values: ") << stack;
     if (ir::RepeatOp::getSlotType(stack) != slice)
       return repeat.emitOpError("has a stack and a slice with different shardings: ")
              << stack << " and " << slice;

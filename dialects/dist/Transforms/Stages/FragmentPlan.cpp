@@ -104,6 +104,13 @@ bool FragmentPlan::isSum(BlockArgument argument) const {
   return loop && llvm::is_contained(RepeatOp(loop).getVariant(0).getIterArgs(), argument);
 }
 
+/// Whether `op` is a collective before the loop. The fragment `begin` runs it, and the fragments of all
+/// microbatches read its result. In the loop, each fragment runs its own copy.
+bool FragmentPlan::runsOncePerStep(Operation *op) const {
+  return loop && isCollective(op) && op->getBlock() == &top &&
+         op->isBeforeInBlock(RepeatOp(loop));
+}
+
 /// Finds operations of `block` that are cheap and depend on arguments of the program alone.
 void FragmentPlan::findCloneable(Block &block) {
   for (Operation &op : block.without_terminator()) {
@@ -112,7 +119,7 @@ void FragmentPlan::findCloneable(Block &block) {
     bool isFree = true, readsWeight = false;
     for (Value operand : op.getOperands()) {
       if (Operation *definition = operand.getDefiningOp()) {
-        isFree &= cloneable.contains(definition);
+        isFree &= cloneable.contains(definition) || weights.contains(operand);
         readsWeight |= weights.contains(operand);
         continue;
       }
@@ -124,9 +131,10 @@ void FragmentPlan::findCloneable(Block &block) {
     }
     if (!isFree || (readsWeight && !isWeightAccess(&op)))
       continue;
-    cloneable.insert(&op);
     if (readsWeight)
       weights.insert(op.result_begin(), op.result_end());
+    if (!readsWeight || !runsOncePerStep(&op))
+      cloneable.insert(&op);
   }
 }
 

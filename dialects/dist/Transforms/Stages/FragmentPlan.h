@@ -72,6 +72,7 @@ private:
 
   void assignStaged();
   int64_t getRepeatPosition(ir::RepeatOp repeat, int64_t stage) const;
+  bool runsOncePerStep(mlir::Operation *op) const;
   void findCloneable(mlir::Block &block);
   void assignUnstaged();
   void assignBegin();

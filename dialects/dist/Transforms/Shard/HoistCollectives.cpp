@@ -1,0 +1,64 @@
+// The pass --dist-hoist-collectives.
+
+#include "dialects/dist/Transforms/Shard/InvariantGathers.h"
+#include "dialects/dist/Transforms/Shard/Passes.h"
+#include "dialects/dist/Transforms/Shard/SummedReductions.h"
+#include "dialects/titan/Support/PassReport.h"
+#include "dialects/titan/Support/Programs.h"
+
+namespace titan::dist {
+#define GEN_PASS_DEF_DISTHOISTCOLLECTIVES
+#include "dialects/dist/Transforms/Shard/Passes.h.inc"
+} // namespace titan::dist
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::dist;
+using ir::RepeatOp;
+
+/// Whether `repeat` runs once per microbatch: it scans an input of the program.
+static bool isMicrobatchLoop(RepeatOp repeat) {
+  auto function = dyn_cast<func::FuncOp>(repeat->getParentOp());
+  return function && llvm::any_of(repeat.getScannedInputs(), [&](Value scanned) {
+           auto argument = dyn_cast<BlockArgument>(scanned);
+           return argument && function.getArgAttr(argument.getArgNumber(), ir::attr::kInput);
+         });
+}
+
+namespace {
+
+struct HoistCollectives : titan::dist::impl::DistHoistCollectivesBase<HoistCollectives> {
+  using DistHoistCollectivesBase::DistHoistCollectivesBase;
+
+  void runOnOperation() override {
+    if (!ir::isTrainProgram(getOperation()))
+      return;
+    // Of inner loops first: what leaves one of them is in the body of the outer one.
+    SmallVector<RepeatOp> loops;
+    getOperation().walk([&](RepeatOp repeat) { loops.push_back(repeat); });
+    for (RepeatOp loop : loops)
+      TITAN_COUNT(sunkReductions,
+                  sinkReductions(loop, isMicrobatchLoop(loop) && isOncePerStep(reduce)));
+    SmallVector<RepeatOp> microbatchLoops(
+        llvm::make_filter_range(getOperation().getOps<RepeatOp>(), isMicrobatchLoop));
+    for (RepeatOp loop : microbatchLoops)
+      moveGathers(loop);
+  }
+
+private:
+  /// By default, a pipeline communicates stored shards once per step: it has one copy of the gathered
+  /// parameters, however many microbatches are in flight.
+  bool isOncePerStep(CollectiveTime time) {
+    return time == CollectiveTime::Step ||
+           (time == CollectiveTime::Auto && PipelineOp::lookup(getOperation()));
+  }
+
+  void moveGathers(RepeatOp loop) {
+    if (isOncePerStep(gather))
+      TITAN_COUNT(hoistedGathers, hoistGathers(loop));
+    else if (gather == CollectiveTime::Microbatch)
+      TITAN_COUNT(sunkGathers, sinkGathers(loop));
+  }
+};
+
+} // namespace
