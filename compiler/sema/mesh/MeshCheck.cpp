@@ -226,41 +226,107 @@ void checkMesh(const Mesh &mesh, const Model &model, const Run &run, DiagnosticE
   MeshChecker(mesh, model, run, diags).run();
 }
 
+namespace {
+
+/// Reports settings of the group `sharding` that change nothing.
+class ShardingOptionChecker {
+public:
+  ShardingOptionChecker(const Run &run, const Mesh &mesh, DiagnosticEngine &diags)
+      : run(run), mesh(mesh), diags(diags) {}
+
+  void check() {
+    const bool storesParams = stores({"params"});
+    if (isSet("sharding.reshard_after_forward", "default")) {
+      if (!storesParams)
+        reportUnstored("sharding.reshard_after_forward", "params", "parameters");
+      else
+        checkReshardInPipeline();
+    }
+    checkTime("sharding.gather", {"params"}, "parameters");
+    checkTime("sharding.reduce", {"grads", "optimizer"}, "gradients");
+    checkPrefetch(storesParams);
+  }
+
+private:
+  const Option &get(const char *path) const { return run.options.at(path); }
+
+  bool isSet(const char *path, const char *fallback) const {
+    const Option &option = get(path);
+    return option.loc.isValid() && !option.value.isError() && !option.value.isWord(fallback);
+  }
+
+  /// Whether an axis stores tensors of one of these kinds in shards.
+  bool stores(const std::vector<std::string> &kinds) const {
+    auto hasAny = [&](const std::vector<std::string> &stored) {
+      return std::find_first_of(stored.begin(), stored.end(), kinds.begin(), kinds.end()) !=
+             stored.end();
+    };
+    return std::any_of(mesh.axes.begin(), mesh.axes.end(),
+                       [&](const Axis &axis) { return hasAny(axis.stores); }) ||
+           std::any_of(mesh.overrides.begin(), mesh.overrides.end(),
+                       [&](const MeshOverride &entry) {
+                         return entry.stores && hasAny(*entry.stores);
+                       });
+  }
+
+  void reportUnstored(const char *path, const std::string &kind, const std::string &what) {
+    diags
+        .report(Code::OptionWithoutEffect, get(path).loc,
+                "`" + std::string(path) + "` has no effect: no axis stores " + what + " in shards")
+        .help("`stores " + kind + "` on an axis stores " + what + " in shards");
+  }
+
+  /// A setting that says when a collective runs needs the collective, and several microbatches.
+  void checkTime(const char *path, const std::vector<std::string> &kinds, const std::string &what) {
+    if (!isSet(path, "auto"))
+      return;
+    if (!stores(kinds))
+      reportUnstored(path, kinds.front(), what);
+    else if (!mesh.pipeline && run["accumulate"].isInt() && run["accumulate"].integer == 1)
+      diags
+          .report(Code::OptionWithoutEffect, get(path).loc,
+                  "`" + std::string(path) + "` has no effect: the step has one microbatch")
+          .help("`accumulate = n` computes the step in n microbatches");
+  }
+
+  /// The stages of a pipeline would keep the gathered parameters of every microbatch in flight.
+  void checkReshardInPipeline() {
+    const Option &reshard = get("sharding.reshard_after_forward");
+    const Option &gather = get("sharding.gather");
+    if (!mesh.pipeline || !reshard.value.isWord("never") || !gather.value.isWord("microbatch"))
+      return;
+    diags
+        .report(Code::OptionWithoutEffect, reshard.loc,
+                "`sharding.reshard_after_forward = never` has no effect: the pipeline gathers "
+                "parameters in each forward and backward pass of a microbatch")
+        .note(gather.loc, "`sharding.gather` is `microbatch`")
+        .help("`gather = step` keeps one gathered copy for all microbatches");
+  }
+
+  void checkPrefetch(bool storesParams) {
+    const Option &prefetch = get("sharding.prefetch");
+    if (!prefetch.loc.isValid() || prefetch.value.isError() || prefetch.value.integer == 1)
+      return;
+    const Option &overlap = get("sharding.overlap");
+    if (!storesParams)
+      reportUnstored("sharding.prefetch", "params", "parameters");
+    else if (overlap.value.isWord("never"))
+      diags
+          .report(Code::OptionWithoutEffect, prefetch.loc,
+                  "`sharding.prefetch` has no effect: communication does not overlap")
+          .note(overlap.loc, "`sharding.overlap` is `never`")
+          .help("remove one of the two");
+  }
+
+  const Run &run;
+  const Mesh &mesh;
+  DiagnosticEngine &diags;
+};
+
+} // namespace
+
 void checkShardingOptions(const Run &run, const Mesh &mesh, DiagnosticEngine &diags) {
-  auto findSet = [&](const char *path) -> const Option * {
-    const Option &option = run.options.at(path);
-    return option.loc.isValid() && !option.value.isError() ? &option : nullptr;
-  };
-  auto hasParams = [](const std::vector<std::string> &stored) {
-    return std::find(stored.begin(), stored.end(), "params") != stored.end();
-  };
-  bool stores =
-      std::any_of(mesh.axes.begin(), mesh.axes.end(),
-                  [&](const Axis &axis) { return hasParams(axis.stores); }) ||
-      std::any_of(mesh.overrides.begin(), mesh.overrides.end(), [&](const MeshOverride &entry) {
-        return entry.stores && hasParams(*entry.stores);
-      });
-  const Option *reshard = findSet("sharding.reshard_after_forward");
-  const Option *prefetch = findSet("sharding.prefetch");
-  auto complain = [&](const Option &option, const std::string &path) {
-    diags
-        .report(Code::OptionWithoutEffect, option.loc,
-                "`" + path + "` has no effect: no axis stores parameters in shards")
-        .help("`stores params` on an axis stores parameters in shards");
-  };
-  if (!stores && reshard && !reshard->value.isWord("default"))
-    complain(*reshard, "sharding.reshard_after_forward");
-  if (!prefetch || prefetch->value.integer == 1)
-    return;
-  if (!stores)
-    complain(*prefetch, "sharding.prefetch");
-  else if (const Option &overlap = run.options.at("sharding.overlap");
-           overlap.value.isWord("never"))
-    diags
-        .report(Code::OptionWithoutEffect, prefetch->loc,
-                "`sharding.prefetch` has no effect: communication does not overlap")
-        .note(overlap.loc, "`sharding.overlap` is `never`")
-        .help("remove one of the two");
+  ShardingOptionChecker(run, mesh, diags).check();
 }
 
 } // namespace titan::sema
