@@ -263,10 +263,9 @@ private:
     };
     return std::any_of(mesh.axes.begin(), mesh.axes.end(),
                        [&](const Axis &axis) { return hasAny(axis.stores); }) ||
-           std::any_of(mesh.overrides.begin(), mesh.overrides.end(),
-                       [&](const MeshOverride &entry) {
-                         return entry.stores && hasAny(*entry.stores);
-                       });
+           std::any_of(
+               mesh.overrides.begin(), mesh.overrides.end(),
+               [&](const MeshOverride &entry) { return entry.stores && hasAny(*entry.stores); });
   }
 
   void reportUnstored(const char *path, const std::string &kind, const std::string &what) {

@@ -173,11 +173,12 @@ std::vector<OptionSpec> shardingOptions() {
           "sharding.reshard_after_forward", Fixed::Compile, {"default", "always", "never"},
           "parameters that the backward pass gathers again; default: those of layers, always: all, "
           "never: none"),
-      choice("sharding.gather", Fixed::Compile, {"auto", "step", "microbatch"},
-             "when layers gather sharded parameters; step: once, for all microbatches; auto: step in "
-             "a pipeline, else microbatch"),
+      choice(
+          "sharding.gather", Fixed::Compile, {"auto", "step", "microbatch"},
+          "when sharded parameters are gathered; step: once, for all microbatches; auto: step in "
+          "a pipeline, else microbatch"),
       choice("sharding.reduce", Fixed::Compile, {"auto", "step", "microbatch"},
-             "when gradients of layers are reduced to shards; step: once, after the sum over "
+             "when gradients are reduced to shards; step: once, after the sum over "
              "microbatches; auto: step in a pipeline, else microbatch"),
       choice("sharding.overlap", Fixed::Compile, {"always", "never"},
              "overlap communication with computation: prefetch parameters, wait for a reduction at "

@@ -1,6 +1,7 @@
 // The pass --dist-assign-shardings: sharding constraints get the shardings of the axis rules.
 
 #include "dialects/dist/Transforms/Shard/MeshView.h"
+#include "dialects/dist/Transforms/Shard/MicrobatchLoop.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
 #include "dialects/dist/Transforms/Shard/TensorAxisRules.h"
 #include "dialects/titan/IR/Stacked.h"
@@ -259,8 +260,9 @@ private:
     return true;
   }
 
-  /// Sums the stacks of all microbatches as shards: each slot is reduce-scattered at once. False if
-  /// `value` is no sum of stacks.
+  /// Sums the gradients of all microbatches as shards: each one, or each slot of a stack, is
+  /// reduce-scattered at once. --dist-hoist-collectives may move the reductions behind the loop.
+  /// False if `value` is no such sum.
   static bool assignSum(Value value, NamedTensorType type) {
     auto loop = value.getDefiningOp<ir::RepeatOp>();
     unsigned number = loop ? cast<OpResult>(value).getResultNumber() : 0;
@@ -270,8 +272,14 @@ private:
     BlockArgument sum = body.getIterArgs()[number];
     auto add = getUnconstrained(body.getYieldedIterArgs()[number]).getDefiningOp<ir::AddOp>();
     if (!add || !add->hasOneUse() || !sum.hasOneUse() || add->getOperand(0) != sum ||
-        !add->getOperand(1).hasOneUse() || !assignStack(add->getOperand(1), type))
+        !add->getOperand(1).hasOneUse())
       return false;
+    Value term = add->getOperand(1);
+    if (!assignStack(term, type)) {
+      if (!isMicrobatchLoop(loop) || term.getParentBlock() != &body.getBlock())
+        return false;
+      constrainOperand(add, 1, type);
+    }
     replaceConstraint(loop, number, type);
     replaceConstraint(body.getYield(), number, type);
     sum.setType(type);

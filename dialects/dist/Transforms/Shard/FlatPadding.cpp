@@ -13,8 +13,8 @@ using ir::NamedTensorType;
 
 namespace {
 
-/// Follows a value to its definitions. A value that is reached again, an iteration argument, counts as
-/// zero: its padding is 0 if that of all other definitions is.
+/// Follows a value to its definitions. A value that is reached again, an iteration argument, counts
+/// as zero: its padding is 0 if that of all other definitions is.
 class ZeroPadding {
 public:
   bool isZero(Value value) {
@@ -55,8 +55,9 @@ private:
     return areZero(repeat.getYielded(number));
   }
 
-  /// Whether `op` computes 0 wherever some of its operands are 0. The others must be finite: 0 * inf is
-  /// not 0. A scalar may be infinite, since all elements of the result are then infinite or NaN.
+  /// Whether `op` computes 0 wherever some of its operands are 0. The others must be finite: 0 *
+  /// inf is not 0. A scalar may be infinite, since all elements of the result are then infinite or
+  /// NaN.
   bool computesZero(Operation *op) {
     auto interface = dyn_cast<ir::ShardingRuleOpInterface>(op);
     if (!interface)

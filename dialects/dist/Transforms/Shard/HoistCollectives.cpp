@@ -1,6 +1,7 @@
 // The pass --dist-hoist-collectives.
 
 #include "dialects/dist/Transforms/Shard/InvariantGathers.h"
+#include "dialects/dist/Transforms/Shard/MicrobatchLoop.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
 #include "dialects/dist/Transforms/Shard/SummedReductions.h"
 #include "dialects/titan/Support/PassReport.h"
@@ -16,15 +17,6 @@ using namespace titan;
 using namespace titan::dist;
 using ir::RepeatOp;
 
-/// Whether `repeat` runs once per microbatch: it scans an input of the program.
-static bool isMicrobatchLoop(RepeatOp repeat) {
-  auto function = dyn_cast<func::FuncOp>(repeat->getParentOp());
-  return function && llvm::any_of(repeat.getScannedInputs(), [&](Value scanned) {
-           auto argument = dyn_cast<BlockArgument>(scanned);
-           return argument && function.getArgAttr(argument.getArgNumber(), ir::attr::kInput);
-         });
-}
-
 namespace {
 
 struct HoistCollectives : titan::dist::impl::DistHoistCollectivesBase<HoistCollectives> {
@@ -37,8 +29,7 @@ struct HoistCollectives : titan::dist::impl::DistHoistCollectivesBase<HoistColle
     SmallVector<RepeatOp> loops;
     getOperation().walk([&](RepeatOp repeat) { loops.push_back(repeat); });
     for (RepeatOp loop : loops)
-      TITAN_COUNT(sunkReductions,
-                  sinkReductions(loop, isMicrobatchLoop(loop) && isOncePerStep(reduce)));
+      TITAN_COUNT(sunkReductions, sinkReductions(loop, getSunkScatters(loop)));
     SmallVector<RepeatOp> microbatchLoops(
         llvm::make_filter_range(getOperation().getOps<RepeatOp>(), isMicrobatchLoop));
     for (RepeatOp loop : microbatchLoops)
@@ -46,17 +37,27 @@ struct HoistCollectives : titan::dist::impl::DistHoistCollectivesBase<HoistColle
   }
 
 private:
-  /// By default, a pipeline communicates stored shards once per step: it has one copy of the gathered
-  /// parameters, however many microbatches are in flight.
+  /// By default, a pipeline communicates stored shards once per step: it has one copy of the
+  /// gathered parameters, however many microbatches are in flight.
   bool isOncePerStep(CollectiveTime time) {
     return time == CollectiveTime::Step ||
            (time == CollectiveTime::Auto && PipelineOp::lookup(getOperation()));
   }
 
+  /// In a pipeline, a parameter outside of layers may have terms of its gradient on several stages.
+  /// They meet once per step.
+  SunkScatters getSunkScatters(RepeatOp loop) {
+    if (!isMicrobatchLoop(loop))
+      return SunkScatters::None;
+    if (isOncePerStep(reduce))
+      return SunkScatters::All;
+    return PipelineOp::lookup(getOperation()) ? SunkScatters::Unstacked : SunkScatters::None;
+  }
+
   void moveGathers(RepeatOp loop) {
     if (isOncePerStep(gather))
       TITAN_COUNT(hoistedGathers, hoistGathers(loop));
-    else if (gather == CollectiveTime::Microbatch)
+    else
       TITAN_COUNT(sunkGathers, sinkGathers(loop));
   }
 };

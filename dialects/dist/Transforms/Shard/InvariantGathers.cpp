@@ -161,8 +161,8 @@ private:
   DenseMap<Value, unsigned> numbers; ///< of the new stacks
 };
 
-/// Moves gathers out of the repeats in `block`, of inner repeats first. A gather of a gathered slot moves
-/// after the first one.
+/// Moves gathers out of the repeats in `block`, of inner repeats first. A gather of a gathered slot
+/// moves after the first one.
 void hoistFromRepeats(Block &block) {
   for (RepeatOp repeat : llvm::to_vector(block.getOps<RepeatOp>())) {
     for (const RepeatVariant &body : repeat.getVariants())

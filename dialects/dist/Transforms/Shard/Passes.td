@@ -270,8 +270,8 @@ def DistHoistCollectives : Pass<"dist-hoist-collectives", "::mlir::func::FuncOp"
       however many microbatches a pipeline has in flight. With `microbatch`, gathers that stand before the loop
       move into its body instead.
 
-    `auto` is `step` in a pipeline, as in TorchTitan, and otherwise leaves gathers where they are and
-    reduce-scatters in the loop. The options are the settings `sharding.gather` and `sharding.reduce` of the run.
+    `auto` is `step` in a pipeline, as in TorchTitan, and otherwise `microbatch`. In a pipeline, gradients of
+    parameters outside of layers are reduced once per step in any case: they may have terms on several stages. The options are the settings `sharding.gather` and `sharding.reduce` of the run.
 
     ```mlir
     %sum = titan.repeat <microbatches = 4> iter_args(%zero) scanned(%tokens) {

@@ -27,7 +27,8 @@ static dist::CollectiveTime getCollectiveTime(const RunSettings &settings, Strin
       .Default(dist::CollectiveTime::Auto);
 }
 
-/// By default, a run that reshards all parameters after the forward pass gathers them in each microbatch.
+/// By default, a run that reshards all parameters after the forward pass gathers them in each
+/// microbatch.
 static dist::CollectiveTime getGatherTime(const RunSettings &settings) {
   const dist::CollectiveTime stated = getCollectiveTime(settings, "sharding.gather");
   const bool isAuto = stated == dist::CollectiveTime::Auto;

@@ -30,9 +30,10 @@ public:
   LoopSum(RepeatOp loop, unsigned number) : loop(loop), number(number) {}
 
   /// Moves the reductions of the terms. Returns false if there are none.
-  bool sink(bool scatters) {
+  bool sink(SunkScatters sunk) {
     if (!findTerm())
       return false;
+    const bool scatters = sunk == SunkScatters::All || (sunk == SunkScatters::Unstacked && !stack);
     SmallVector<Value> values = getReduced();
     while (peel(values, scatters)) {
     }
@@ -172,7 +173,7 @@ private:
 
 } // namespace
 
-unsigned dist::sinkReductions(RepeatOp loop, bool scatters) {
+unsigned dist::sinkReductions(RepeatOp loop, SunkScatters scatters) {
   unsigned numSums = 0;
   for (unsigned number = 0; number < loop.getNumIterArgs(); ++number)
     numSums += LoopSum(loop, number).sink(scatters);

@@ -104,11 +104,10 @@ bool FragmentPlan::isSum(BlockArgument argument) const {
   return loop && llvm::is_contained(RepeatOp(loop).getVariant(0).getIterArgs(), argument);
 }
 
-/// Whether `op` is a collective before the loop. The fragment `begin` runs it, and the fragments of all
-/// microbatches read its result. In the loop, each fragment runs its own copy.
+/// Whether `op` is a collective before the loop. The fragment `begin` runs it, and the fragments of
+/// all microbatches read its result. In the loop, each fragment runs its own copy.
 bool FragmentPlan::runsOncePerStep(Operation *op) const {
-  return loop && isCollective(op) && op->getBlock() == &top &&
-         op->isBeforeInBlock(RepeatOp(loop));
+  return loop && isCollective(op) && op->getBlock() == &top && op->isBeforeInBlock(RepeatOp(loop));
 }
 
 /// Finds operations of `block` that are cheap and depend on arguments of the program alone.

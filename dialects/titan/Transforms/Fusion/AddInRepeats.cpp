@@ -23,7 +23,8 @@ struct StackSum {
   unsigned result; ///< number of the stack among the results of the repeat
 };
 
-/// Whether `value` exists before `repeat`. A sum must be its only use, so that the sum may replace it.
+/// Whether `value` exists before `repeat`. A sum must be its only use, so that the sum may replace
+/// it.
 bool isAvailable(Value value, RepeatOp repeat) {
   if (!value.hasOneUse())
     return false;
@@ -49,8 +50,7 @@ SmallVector<StackSum> findSums(RepeatOp repeat) {
 void addSlots(RepeatOp repeat, ArrayRef<StackSum> sums) {
   SmallVector<dist::VariantStack> stacks;
   for (const StackSum &sum : sums)
-    stacks.push_back(
-        {sum.previous, repeat.getStackedUsers(sum.result - repeat.getNumIterArgs())});
+    stacks.push_back({sum.previous, repeat.getStackedUsers(sum.result - repeat.getNumIterArgs())});
   const unsigned numBefore = repeat.getScannedInputs().size();
   repeat = dist::addScannedInputs(repeat, stacks);
   for (const RepeatVariant &body : repeat.getVariants()) {

@@ -61,8 +61,8 @@ bool isUpdateOf(Value previous, AddOp sum) {
   return updated && updated.getInt() == argument.getArgNumber();
 }
 
-/// True if only `sum` reads `previous`, and `sum` is its next value: of an iteration argument, a slot of a
-/// stack, or an argument of the function. Both then have one allocation.
+/// True if only `sum` reads `previous`, and `sum` is its next value: of an iteration argument, a
+/// slot of a stack, or an argument of the function. Both then have one allocation.
 bool isAccumulator(Value previous, AddOp sum) {
   if (!previous.hasOneUse() || !sum->hasOneUse())
     return false;

@@ -34,7 +34,8 @@ void Planner::planScratch(Operation *op) {
     op->setAttr(kScratch, ArrayAttr::get(context, scratch));
 }
 
-/// The type of what a collective of a stack moves at once: without the dimensions before the flat ones.
+/// The type of what a collective of a stack moves at once: without the dimensions before the flat
+/// ones.
 static NamedTensorType getRowType(NamedTensorType whole, dist::ShardingAttr flat) {
   for (int64_t dim = 0; dim < flat.getFlatFrom(); ++dim)
     whole = RepeatOp::getSlotType(whole);
@@ -61,12 +62,14 @@ void Planner::planPadding(Operation *op) {
     ArrayAttr axes = getSharding(flat).getFlatAxes();
     scratch.push_back(getInlineRef());
     if (axes.empty() || axes == getSharding(whole).getFlatAxes() ||
-        dist::isFlatEven(getTensorType(flat), degrees) || (getSharding(flat).getFlatFrom() == 0 && pad(refs.lookup(whole), axes)))
+        dist::isFlatEven(getTensorType(flat), degrees) ||
+        (getSharding(flat).getFlatFrom() == 0 && pad(refs.lookup(whole), axes)))
       continue;
     int64_t now = liveness.getStart(op);
     int64_t last = dist::getStartChannel(op) ? liveness.getLastUse(result) : now;
-    AllocRefAttr ref = makeAllocation(op->getName().stripDialect().str() + "_scratch",
-                                      getRowType(getTensorType(whole), getSharding(flat)), now, last);
+    AllocRefAttr ref =
+        makeAllocation(op->getName().stripDialect().str() + "_scratch",
+                       getRowType(getTensorType(whole), getSharding(flat)), now, last);
     pad(ref, axes);
     scratch.back() = ref;
   }

@@ -16,12 +16,13 @@
 
 // A stack of slots that are reduced to shards and over `r`, summed over two microbatches: over `r` once per step, by
 // default on shards, with `reduce=step` on whole gradients. The gather stays in the loop by default, and leaves it
-// with `gather=step`, after its cast. The gather before the loop moves into it with `gather=microbatch`.
+// with `gather=step`, after its cast. The gather before the loop moves into it unless `gather=step`.
 // CHECK-LABEL: func.func @train
-// CHECK: %[[GV:.*]] = dist.all_gather %arg2 over ["s"] : {{.*}}<f32[x = 8], <[{}] flat 0 {s}>> -> {{.*}}<f32[x = 8], <[{}]>>
+// CHECK-NOT: dist.all_gather
 // CHECK: %[[PARTIAL:.*]] = dist.make_partial %{{.*}} over ["r"] : <f32[], <[]>>
 // CHECK-NEXT: %[[INIT:.*]] = titan.expand %[[PARTIAL]] : {{.*}} -> {{.*}}<f32[layers = 3, x = 8], <[{}, {}] flat 1 {s} partial sum {r}>>
 // CHECK-NEXT: %[[LOOP:.*]] = titan.repeat <microbatches = 2> iter_args(%[[INIT]]) scanned(%arg0)
+// CHECK: dist.all_gather %arg2 over ["s"]
 // CHECK: titan.repeat <layers = 3> iter_args() scanned(%arg1)
 // CHECK: titan.cast
 // CHECK-NEXT: dist.all_gather
