@@ -690,6 +690,8 @@ class Program:
             microbatches = f"  pipeline {{ {', '.join(options)} }}"
         else:
             microbatches = f"  accumulate = {accumulate}"
+        clip = pick(["0", "0.5", "10.0"])
+        times = self.draw_times(parallel, reshard, accumulate)
         return [f"train t = M{' on map' if parallel else ''} {{",
                 f"  data = text(\"none.txt\") {{ seq = {self.sizes['seq']}, batch = {self.sizes['batch']} }}",
                 "  precision { params = f64, compute = f64 }",
@@ -697,8 +699,21 @@ class Program:
                 f"  recompute {recompute}",
                 f"  loss_chunks = {loss_chunks}",
                 microbatches,
-                f"  sharding {{ reshard_after_forward = {reshard} }}",
-                f"  clip = {pick(['0', '0.5', '10.0'])}", "}"]
+                f"  sharding {{ reshard_after_forward = {reshard}{times} }}",
+                f"  clip = {clip}", "}"]
+
+    def draw_times(self, parallel: list[str], reshard: str, accumulate: int) -> str:
+        """Settings of when parameters are gathered and gradients reduced, where they have an effect."""
+        if not self.pipeline and accumulate == 1:
+            return ""
+        text = ""
+        for name, kinds in [("gather", ["params"]), ("reduce", ["grads", "optimizer"])]:
+            if any(kind in line for line in parallel for kind in kinds):
+                times = ["auto", "step", "microbatch"]
+                if name == "gather" and self.pipeline and reshard == "never":
+                    times.remove("microbatch")  # the stages would stash the gathered parameters
+                text += f", {name} = {self.random.choice(times)}"
+        return text
 
     def draw(self) -> str:
         blocks = [self.draw_block() for _ in range(self.random.randint(0, 2))]

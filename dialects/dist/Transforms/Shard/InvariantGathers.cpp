@@ -178,12 +178,17 @@ unsigned dist::hoistGathers(RepeatOp loop) {
   SharedGathers gathers(loop);
   for (const RepeatVariant &body : loop.getVariants()) {
     hoistFromRepeats(body.getBlock());
-    for (const GatherChain &chain : findChains(body.getBlock()))
-      if (Value source = chain.source;
-          !loop->isAncestor(source.getParentBlock()->getParentOp()) && isOfParameter(source)) {
-        chain.getResult().replaceAllUsesWith(gathers.get(chain, chain.source, /*isStack=*/false));
-        chain.erase();
-      }
+    // Chains are found one by one: a gather of a gathered value follows the gather before the loop.
+    for (auto gather : llvm::make_early_inc_range(body.getBlock().getOps<AllGatherOp>())) {
+      if (gather.getInputs().size() != 1)
+        continue;
+      GatherChain chain(gather);
+      Operation *holder = chain.source.getParentBlock()->getParentOp();
+      if (loop->isAncestor(holder) || !isOfParameter(chain.source))
+        continue;
+      chain.getResult().replaceAllUsesWith(gathers.get(chain, chain.source, /*isStack=*/false));
+      chain.erase();
+    }
   }
   return gathers.getNumGathers();
 }
