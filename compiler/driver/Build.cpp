@@ -7,6 +7,7 @@
 #include "compiler/driver/Processes.h"
 #include "compiler/driver/RunSummary.h"
 #include "compiler/emission/EmitCpp.h"
+#include "compiler/plan/PipelineRanks.h"
 #include "dialects/dist/IR/AutoAxis.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -101,10 +102,11 @@ static void checkNodes(CompilerInstance &instance, const sema::CheckedRun &run,
   const int64_t ranks = run.mesh.nodes->count * run.mesh.nodes->ranksPerNode;
   const dist::Degrees degrees =
       dist::getDegrees(dist::MeshOp::lookup(module), ranks / computeLeastProcesses(run.mesh));
-  warnOfNodes(run.mesh, degrees, reportStepCollectives(module, degrees), instance.diags);
+  const std::vector<pipeline::Pipelines> along = plan::planRanks(module, degrees);
+  warnOfNodes(run.mesh, degrees, plan::reportTraffic(module, degrees, along), instance.diags);
   const bool isCuda = target == emission::Target::Cuda;
   const auto processor = isCuda ? plan::Processor::cuda() : plan::Processor();
-  for (const plan::MemoryReport &memory : plan::reportMemory(module, degrees, processor))
+  for (const plan::MemoryReport &memory : plan::reportMemory(module, degrees, processor, along))
     checkMemory(run.mesh, memory, /*isOneMemory=*/!isCuda, instance.diags);
 }
 

@@ -127,6 +127,16 @@ llvm::json::Array collectivesJson(const std::vector<dist::CollectiveUse> &uses) 
   return out;
 }
 
+/// The ranks along the axis of a pipeline; empty without one.
+llvm::json::Array trafficJson(const RunSummary &summary) {
+  llvm::json::Array ranks;
+  if (summary.traffic.size() > 1)
+    for (const plan::TrafficReport &rank : summary.traffic)
+      ranks.push_back(llvm::json::Object{{"bytes_sent", rank.getBytesSent()},
+                                         {"collectives", collectivesJson(rank.uses)}});
+  return ranks;
+}
+
 llvm::json::Array balanceJson(const std::vector<plan::AttentionBalance> &attention) {
   llvm::json::Array out;
   for (const plan::AttentionBalance &entry : attention)
@@ -167,26 +177,28 @@ llvm::json::Array conflictsJson(const std::vector<dist::ConflictUse> &conflicts)
 } // namespace
 
 void printJson(const CheckedRun &run, const RunSummary &summary, bool allGroups) {
-  llvm::json::Object out{{"schema_version", 1},
-                         {"model", run.modelName},
-                         {"run", run.run.name},
-                         {"ranks", summary.ranks},
-                         {"mesh", meshJson(run.mesh, summary.mesh, allGroups ? summary.ranks : 0)},
-                         {"parameters", parametersJson(run.train, summary, /*buffers=*/false)},
-                         {"buffers", parametersJson(run.train, summary, /*buffers=*/true)},
-                         {"patterns", patternsJson(run)},
-                         {"values", valuesJson(summary)},
-                         {"conflicts", conflictsJson(summary.sharding.conflicts)},
-                         {"flops_per_token", summary.flopsPerToken},
-                         {"model_flops_per_token", summary.modelFlopsPerToken},
-                         {"padding", paddingJson(run)},
-                         {"stages", stagesJson(summary)},
-                         {"memory", memoryJson(summary)},
-                         {"collectives", collectivesJson(summary.collectives)},
-                         {"attention", balanceJson(summary.attention)},
-                         {"lines", linesJson(summary)},
-                         {"options", optionsJson(run.run)},
-                         {"settings", settingsJson(run.run)}};
+  llvm::json::Object out{
+      {"schema_version", 1},
+      {"model", run.modelName},
+      {"run", run.run.name},
+      {"ranks", summary.ranks},
+      {"mesh", meshJson(run.mesh, summary.mesh, allGroups ? summary.ranks : 0)},
+      {"parameters", parametersJson(run.train, summary, /*buffers=*/false)},
+      {"buffers", parametersJson(run.train, summary, /*buffers=*/true)},
+      {"patterns", patternsJson(run)},
+      {"values", valuesJson(summary)},
+      {"conflicts", conflictsJson(summary.sharding.conflicts)},
+      {"flops_per_token", summary.flopsPerToken},
+      {"model_flops_per_token", summary.modelFlopsPerToken},
+      {"padding", paddingJson(run)},
+      {"stages", stagesJson(summary)},
+      {"memory", memoryJson(summary)},
+      {"collectives", collectivesJson(summary.traffic[summary.findBusiestRank()].uses)},
+      {"traffic", trafficJson(summary)},
+      {"attention", balanceJson(summary.attention)},
+      {"lines", linesJson(summary)},
+      {"options", optionsJson(run.run)},
+      {"settings", settingsJson(run.run)}};
   llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(out))) << '\n';
 }
 

@@ -27,14 +27,15 @@ static std::string printLocation(const plan::ProgramMemory &memory) {
 static void printRanks(llvm::raw_ostream &out, const RunSummary &summary) {
   if (summary.memoryOfStages.empty())
     return;
-  out << "\nmemory along the pipeline in bytes:\n"
-      << llvm::formatv("  {0,-6}{1,16}{2,16}{3,16}{4,16}{5,16}\n", "rank", "parameters",
-                       "optimizer state", "stashes", "while running", "total");
+  out << "\nmemory along the pipeline in bytes, and bytes sent in a step:\n"
+      << llvm::formatv("  {0,-6}{1,16}{2,16}{3,16}{4,16}{5,16}{6,18}\n", "rank", "parameters",
+                       "optimizer state", "stashes", "while running", "total", "sent");
   for (auto [rank, report] : llvm::enumerate(summary.memoryOfStages))
-    out << llvm::formatv("  {0,-6}{1,16}{2,16}{3,16}{4,16}{5,16}\n", rank,
+    out << llvm::formatv("  {0,-6}{1,16}{2,16}{3,16}{4,16}{5,16}{6,18}\n", rank,
                          groupDigits(report.parameters), groupDigits(report.optimizer),
                          groupDigits(report.stashes), groupDigits(report.getTransient()),
-                         groupDigits(report.getTraining()));
+                         groupDigits(report.getTraining()),
+                         groupDigits(summary.traffic[rank].getBytesSent()));
 }
 
 void printMemory(llvm::raw_ostream &out, const RunSummary &summary) {

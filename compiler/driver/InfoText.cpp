@@ -36,8 +36,13 @@ void printCosts(const RunSummary &summary) {
   printMemory(llvm::outs(), summary);
   if (summary.ranks == 1)
     return;
-  llvm::outs() << "\ncollectives of a step:\n";
-  dist::printCollectives(llvm::outs(), summary.collectives);
+  const size_t rank = summary.findBusiestRank();
+  if (summary.traffic.size() == 1)
+    llvm::outs() << "\ncollectives of a step:\n";
+  else
+    llvm::outs() << "\ncollectives and messages of a step, of rank " << rank
+                 << " along the pipeline, which sends most:\n";
+  dist::printCollectives(llvm::outs(), summary.traffic[rank].uses);
   printBalance(summary.attention);
 }
 

@@ -11,19 +11,18 @@
 
 namespace titan::driver {
 
-/// The bytes that a rank sends in a step by collectives over any of these axes.
-static int64_t countBytes(const std::vector<dist::CollectiveUse> &collectives,
+/// The bytes that a rank sends in a step over any of these axes: the rank that sends most of them.
+static int64_t countBytes(const std::vector<plan::TrafficReport> &traffic,
                           const std::vector<std::string> &axes) {
-  int64_t bytes = 0;
-  for (const dist::CollectiveUse &use : collectives)
-    if (llvm::any_of(use.axes, [&](const auto &axis) { return llvm::is_contained(axes, axis); }))
-      bytes += use.times * use.getBytesSent();
-  return bytes;
+  int64_t most = 0;
+  for (const plan::TrafficReport &rank : traffic)
+    most = std::max(most, rank.getBytesSent(axes));
+  return most;
 }
 
 /// The axes as the file declares them. Those into which an axis was split have its location.
 static std::vector<AxisTraffic> listTraffic(const sema::Mesh &mesh, const dist::Degrees &degrees,
-                                            const std::vector<dist::CollectiveUse> &collectives) {
+                                            const std::vector<plan::TrafficReport> &ranks) {
   std::vector<AxisTraffic> traffic;
   for (const sema::Axis &declared : mesh.declared) {
     std::vector<std::string> names;
@@ -33,7 +32,7 @@ static std::vector<AxisTraffic> listTraffic(const sema::Mesh &mesh, const dist::
         names.push_back(axis.name);
         degree *= std::max<int64_t>(1, degrees.lookup(axis.name));
       }
-    traffic.push_back({declared.name, degree, countBytes(collectives, names)});
+    traffic.push_back({declared.name, degree, countBytes(ranks, names)});
   }
   return traffic;
 }
@@ -47,12 +46,12 @@ std::vector<int64_t> getGroupRanks(const AxisReport &axis, int64_t number) {
 }
 
 std::vector<AxisReport> reportMesh(const sema::Mesh &mesh, const dist::Degrees &degrees,
-                                   const std::vector<dist::CollectiveUse> &collectives) {
+                                   const std::vector<plan::TrafficReport> &traffic) {
   std::vector<AxisReport> axes;
   std::vector<int64_t> sizes;
   for (const sema::Axis &axis : mesh.axes) {
     axes.push_back({axis.name, std::max<int64_t>(1, degrees.lookup(axis.name)), 1,
-                    countBytes(collectives, {axis.name}), std::nullopt});
+                    countBytes(traffic, {axis.name}), std::nullopt});
     sizes.push_back(axes.back().degree);
   }
   for (size_t i = axes.size(); i-- > 1;)
@@ -65,11 +64,11 @@ std::vector<AxisReport> reportMesh(const sema::Mesh &mesh, const dist::Degrees &
 }
 
 void warnOfNodes(const sema::Mesh &mesh, const dist::Degrees &degrees,
-                 const std::vector<dist::CollectiveUse> &collectives, DiagnosticEngine &diags) {
+                 const std::vector<plan::TrafficReport> &traffic, DiagnosticEngine &diags) {
   if (!mesh.nodes)
     return;
   const int64_t ranks = mesh.nodes->ranksPerNode;
-  const std::vector<AxisTraffic> axes = listTraffic(mesh, degrees, collectives);
+  const std::vector<AxisTraffic> axes = listTraffic(mesh, degrees, traffic);
   std::optional<std::vector<size_t>> order = findBetterOrder(axes, ranks);
   if (!order)
     return;

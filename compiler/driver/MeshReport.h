@@ -3,8 +3,8 @@
 #pragma once
 
 #include "compiler/plan/MemoryReport.h"
+#include "compiler/plan/TrafficReport.h"
 #include "compiler/sema/mesh/Mesh.h"
-#include "dialects/dist/Analysis/CollectiveReport.h"
 
 #include "llvm/Support/JSON.h"
 
@@ -16,7 +16,9 @@ struct AxisReport {
   std::string name;
   int64_t degree = 1;
   int64_t stride = 1;
-  int64_t bytesSent = 0; ///< by a rank in a step; a collective over several axes counts for each
+  /// By a rank in a step, of a pipeline the one that sends most along this axis. A collective over
+  /// several axes counts for each.
+  int64_t bytesSent = 0;
   std::optional<bool> crossesNodes; ///< absent: the map names no nodes
   /// The method of attention that the compiler chose, and the times of all methods; empty: none.
   std::string attention = {}, attentionTimes = {};
@@ -25,12 +27,13 @@ struct AxisReport {
 /// The ranks of group `number` of an axis.
 std::vector<int64_t> getGroupRanks(const AxisReport &axis, int64_t number);
 
+/// `traffic` is that of each rank along the pipeline.
 std::vector<AxisReport> reportMesh(const sema::Mesh &mesh, const dist::Degrees &degrees,
-                                   const std::vector<dist::CollectiveUse> &collectives);
+                                   const std::vector<plan::TrafficReport> &traffic);
 
 /// Warns of an axis that crosses nodes without need, and names the better order.
 void warnOfNodes(const sema::Mesh &mesh, const dist::Degrees &degrees,
-                 const std::vector<dist::CollectiveUse> &collectives, DiagnosticEngine &diags);
+                 const std::vector<plan::TrafficReport> &traffic, DiagnosticEngine &diags);
 
 /// Reports a rank whose planned memory exceeds that of its device, with its largest consumers.
 /// `isOneMemory`: the host and the device have the same memory, as on a CPU.

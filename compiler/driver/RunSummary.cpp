@@ -1,6 +1,7 @@
 #include "compiler/driver/RunSummary.h"
 #include "compiler/driver/Compile.h"
 #include "compiler/driver/Processes.h"
+#include "compiler/plan/PipelineRanks.h"
 #include "dialects/dist/Analysis/DividedDims.h"
 #include "dialects/dist/IR/AutoAxis.h"
 #include "dialects/titan/IR/AttributeNames.h"
@@ -12,31 +13,22 @@
 
 namespace titan::driver {
 
-/// The functions of a training step: @train, or its fragments on all stages.
-static std::vector<plan::Execution> findStep(mlir::ModuleOp module) {
-  std::vector<plan::Execution> step;
-  dist::PipelineOp pipeline = dist::PipelineOp::lookup(module);
-  for (auto function : module.getOps<mlir::func::FuncOp>()) {
-    auto program = function->getAttrOfType<mlir::StringAttr>(ir::attr::kProgram);
-    if (!program || program.getValue().split('.').first != "train")
+/// The costs of the source lines on the rank that computes most.
+static std::vector<plan::LineCost> reportLines(mlir::ModuleOp module, const dist::Degrees &degrees,
+                                               const std::vector<pipeline::Pipelines> &ranks) {
+  std::vector<plan::LineCost> most;
+  double mostFlops = -1;
+  for (const pipeline::Pipelines &rank : ranks) {
+    std::vector<plan::LineCost> lines = plan::reportLines(plan::findStep(module, rank), degrees);
+    double flops = 0;
+    for (const plan::LineCost &line : lines)
+      flops += line.flops;
+    if (flops <= mostFlops)
       continue;
-    auto fragment = function->getAttrOfType<dist::FragmentAttr>(dist::kFragmentAttr);
-    step.push_back({function, fragment && dist::runsPerMicrobatch(fragment.getKind())
-                                  ? static_cast<int64_t>(pipeline.getMicrobatches())
-                                  : 1});
+    mostFlops = flops;
+    most = std::move(lines);
   }
-  return step;
-}
-
-std::vector<dist::CollectiveUse> reportStepCollectives(mlir::ModuleOp module,
-                                                       const dist::Degrees &degrees) {
-  std::vector<dist::CollectiveUse> collectives;
-  for (const plan::Execution &execution : findStep(module))
-    for (dist::CollectiveUse &use : dist::reportCollectives(execution.function, degrees)) {
-      use.times *= execution.times;
-      collectives.push_back(std::move(use));
-    }
-  return collectives;
+  return most;
 }
 
 /// The methods of attention that the shard phase chose.
@@ -48,6 +40,12 @@ static void addChosenAttention(mlir::ModuleOp module, std::vector<AxisReport> &m
           axis.attention = dist::stringifyAttentionMethod(rules.getAttention()).str();
           axis.attentionTimes = times.str();
         }
+}
+
+size_t RunSummary::findBusiestRank() const {
+  auto most = llvm::max_element(
+      traffic, [](const auto &a, const auto &b) { return a.getBytesSent() < b.getBytesSent(); });
+  return static_cast<size_t>(most - traffic.begin());
 }
 
 std::optional<RunSummary> makeRunSummary(CompilerInstance &instance, const sema::CheckedRun &run,
@@ -95,22 +93,23 @@ std::optional<RunSummary> makeRunSummary(CompilerInstance &instance, const sema:
                        .hasVectors = features.lookup("avx2") && features.lookup("fma")};
   if (target == emission::Target::Cuda)
     summary.processor = plan::Processor::cuda();
-  std::vector<plan::MemoryReport> memory = plan::reportMemory(*module, degrees, summary.processor);
+  const std::vector<pipeline::Pipelines> along = plan::planRanks(*module, degrees);
+  std::vector<plan::MemoryReport> memory =
+      plan::reportMemory(*module, degrees, summary.processor, along);
   summary.memory = *llvm::max_element(
       memory, [](const auto &a, const auto &b) { return a.getTraining() < b.getTraining(); });
   if (memory.size() > 1)
     summary.memoryOfStages = std::move(memory);
   checkMemory(run.mesh, summary.memory, /*isOneMemory=*/false, instance.diags);
   summary.pipeline = plan::reportPipeline(*module, degrees);
-  std::vector<plan::Execution> step = findStep(*module);
-  for (const plan::Execution &execution : step)
+  for (const plan::Execution &execution : plan::findStep(*module))
     llvm::append_range(summary.attention,
                        plan::reportAttentionBalance(execution.function, degrees));
-  summary.collectives = reportStepCollectives(*module, degrees);
-  summary.mesh = reportMesh(run.mesh, degrees, summary.collectives);
+  summary.traffic = plan::reportTraffic(*module, degrees, along);
+  summary.mesh = reportMesh(run.mesh, degrees, summary.traffic);
   addChosenAttention(*module, summary.mesh);
-  warnOfNodes(run.mesh, degrees, summary.collectives, instance.diags);
-  summary.lines = plan::reportLines(step, degrees);
+  warnOfNodes(run.mesh, degrees, summary.traffic, instance.diags);
+  summary.lines = reportLines(*module, degrees, along);
   return summary;
 }
 

@@ -9,7 +9,7 @@
 #include "compiler/plan/MemoryReport.h"
 #include "compiler/plan/ShardingReport.h"
 #include "compiler/plan/StageReport.h"
-#include "dialects/dist/Analysis/CollectiveReport.h"
+#include "compiler/plan/TrafficReport.h"
 
 #include "llvm/Support/JSON.h"
 
@@ -28,15 +28,14 @@ struct RunSummary {
   std::vector<plan::MemoryReport> memoryOfStages;
   std::vector<AxisReport> mesh; ///< its axes, outer to inner
   std::optional<plan::PipelineReport> pipeline;
-  std::vector<dist::CollectiveUse> collectives;  ///< of one training step
+  /// Of a training step: one per rank along the axis of a pipeline, else one.
+  std::vector<plan::TrafficReport> traffic;
   std::vector<plan::AttentionBalance> attention; ///< of the step, where positions are sharded
-  std::vector<plan::LineCost> lines;             ///< of one training step, on one rank
-  plan::ShardingReport sharding;                 ///< of parameters and constrained values
+  std::vector<plan::LineCost> lines; ///< of a training step, on the rank that computes most
+  plan::ShardingReport sharding;     ///< of parameters and constrained values
+  /// The rank along the axis of a pipeline that sends most bytes.
+  size_t findBusiestRank() const;
 };
-
-/// The collectives of a step of a compiled program.
-std::vector<dist::CollectiveUse> reportStepCollectives(mlir::ModuleOp module,
-                                                       const dist::Degrees &degrees);
 
 /// Runs all phases. `processes` fixes the `auto` degree; 0 threads mean an equal share of this
 /// machine per rank. Nothing after an error.

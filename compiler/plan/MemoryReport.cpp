@@ -2,14 +2,13 @@
 #include "base/arena/ArenaPlanner.h"
 #include "base/arena/PersistentLayout.h"
 #include "base/kernels/BlasWorkspace.h"
-#include "base/pipeline/Pipelines.h"
 #include "compiler/plan/DeviceWorkspace.h"
+#include "compiler/plan/PipelineRanks.h"
 #include "dialects/titan/IR/Titan.h"
 #include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Transforms/Memory/BlockStorage.h"
 #include "dialects/titan/Transforms/Memory/Liveness.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
-#include "dialects/titan/Transforms/Memory/PipelineTable.h"
 #include "dialects/titan/Transforms/Memory/StackOverlaps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -27,15 +26,8 @@ public:
       : degrees(degrees), threads(threads) {}
 
   int64_t getBytes(ir::AllocationAttr allocation) const {
-    auto type = cast<ir::NamedTensorType>(allocation.getType());
-    int64_t elements = dist::getLocalNumElements(type, degrees);
-    if (allocation.getPad())
-      elements += dist::getDegreeProduct(allocation.getPad(), degrees);
-    if (allocation.getPer())
-      elements *= threads;
-    return elements * llvm::divideCeil(type.getElementType().getIntOrFloatBitWidth(), 8);
+    return plan::getBytes(allocation, degrees, threads);
   }
-
   ProgramMemory report(func::FuncOp function) const;
 
 private:
@@ -183,30 +175,6 @@ llvm::DenseMap<int64_t, PersistentKind> getPersistentKinds(ModuleOp module) {
   return kinds;
 }
 
-/// Whether a training run executes the function: steps and evaluations.
-bool isOfTraining(StringRef function) {
-  StringRef program = function.split('.').first;
-  return program == "train" || program == "eval";
-}
-
-/// The table of the pipelines of a training run. Caches count as stored: each rank has those of its
-/// stages, though training does not run the functions that use them.
-pipeline::Table getPipelineTable(ModuleOp module,
-                                 const llvm::DenseMap<int64_t, PersistentKind> &kinds) {
-  auto allocations = module->getAttrOfType<ArrayAttr>(memory::kPersistent);
-  pipeline::Table table{memory::getPipelines(module), std::vector<bool>(allocations.size()), {}};
-  const PersistentKind stored[] = {&MemoryReport::parameters, &MemoryReport::buffers,
-                                   &MemoryReport::optimizer, &MemoryReport::caches,
-                                   &MemoryReport::batchCaches};
-  for (auto [number, kind] : kinds)
-    table.isStored[number] = llvm::is_contained(stored, kind);
-  for (auto function : module.getOps<func::FuncOp>())
-    if (auto name = function->getAttrOfType<StringAttr>(ir::attr::kProgram);
-        name && isOfTraining(name))
-      table.functions.push_back(name.str());
-  return table;
-}
-
 /// Adds the bytes per block of an item to those of its bucket.
 void addBlocks(MemoryReport &report, const arena::PersistentItem &item, bool isState) {
   auto known = llvm::find_if(
@@ -217,6 +185,16 @@ void addBlocks(MemoryReport &report, const arena::PersistentItem &item, bool isS
 }
 
 } // namespace
+
+int64_t getBytes(ir::AllocationAttr allocation, const dist::Degrees &degrees, int64_t threads) {
+  auto type = cast<ir::NamedTensorType>(allocation.getType());
+  int64_t elements = dist::getLocalNumElements(type, degrees);
+  if (allocation.getPad())
+    elements += dist::getDegreeProduct(allocation.getPad(), degrees);
+  if (allocation.getPer())
+    elements *= threads;
+  return elements * llvm::divideCeil(type.getElementType().getIntOrFloatBitWidth(), 8);
+}
 
 const ProgramMemory *MemoryReport::find(StringRef program) const {
   for (const ProgramMemory &memory : programs)
@@ -273,22 +251,6 @@ public:
     return report;
   }
 
-  std::vector<MemoryReport> reportAll() {
-    pipeline::Table table = getPipelineTable(module, kinds);
-    std::vector<MemoryReport> reports;
-    if (table.pipelines.empty())
-      return {report(pipeline::Pipelines(table, std::vector<pipeline::PlannedStep>(), {}))};
-    std::vector<int64_t> degree, coordinate;
-    for (auto axis : dist::MeshOp::lookup(module).getAxes().getAsRange<dist::MeshAxisAttr>())
-      degree.push_back(degrees.lookup(axis.getName().getValue()));
-    coordinate.resize(degree.size());
-    const size_t axis = table.pipelines.front().axis;
-    const std::vector<pipeline::PlannedStep> steps = pipeline::planSteps(table, degree);
-    for (coordinate[axis] = 0; coordinate[axis] < degree[axis]; ++coordinate[axis])
-      reports.push_back(report(pipeline::Pipelines(table, steps, coordinate)));
-    return reports;
-  }
-
 private:
   void addDeviceWorkspace(MemoryReport &report, func::FuncOp function) const {
     function.walk([&](Operation *op) {
@@ -331,8 +293,13 @@ private:
 } // namespace
 
 std::vector<MemoryReport> reportMemory(ModuleOp module, const dist::Degrees &degrees,
-                                       const Processor &processor) {
-  return RankReporter(module, degrees, processor).reportAll();
+                                       const Processor &processor,
+                                       const std::vector<pipeline::Pipelines> &ranks) {
+  RankReporter reporter(module, degrees, processor);
+  std::vector<MemoryReport> reports;
+  for (const pipeline::Pipelines &rank : ranks)
+    reports.push_back(reporter.report(rank));
+  return reports;
 }
 
 } // namespace titan::plan

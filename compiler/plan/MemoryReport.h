@@ -3,6 +3,7 @@
 // is a measured constant. tests/memory compares both with the operating system's figures.
 #pragma once
 
+#include "base/pipeline/Pipelines.h"
 #include "dialects/dist/IR/DistOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
@@ -97,10 +98,13 @@ struct MemoryReport {
   int64_t getTraining() const { return getOnDevice() + getOnHost(); }
 };
 
-/// One report for each rank along the axis of the pipeline, in order; one report without a
-/// pipeline. Requires a module after the memory phase. `degrees` has a number for every axis, also
-/// for one of degree `auto`.
+/// The bytes of one copy of an allocation on a rank.
+int64_t getBytes(ir::AllocationAttr allocation, const dist::Degrees &degrees, int64_t threads = 1);
+
+/// One report for each of `ranks` (planRanks). Requires a module after the memory phase. `degrees`
+/// has a number for every axis, also for one of degree `auto`.
 std::vector<MemoryReport> reportMemory(mlir::ModuleOp module, const dist::Degrees &degrees,
-                                       const Processor &processor);
+                                       const Processor &processor,
+                                       const std::vector<pipeline::Pipelines> &ranks);
 
 } // namespace titan::plan
