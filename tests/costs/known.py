@@ -1,0 +1,74 @@
+"""Known faults: deviations of plans from closed forms, which the test requires until they are mended.
+
+A fault names rows and quantities by patterns (`*` is any run of characters). In each row that it names, at least one
+of its quantities must deviate: otherwise the row is mended, and its entry must go.
+"""
+
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+
+@dataclass(frozen=True)
+class Fault:
+    number: str
+    what: str
+    rows: tuple
+    quantities: tuple
+
+    def covers(self, row: str, quantity: str) -> bool:
+        return (any(fnmatchcase(row, pattern) for pattern in self.rows)
+                and any(fnmatchcase(quantity, pattern) for pattern in self.quantities))
+
+
+KNOWN = [
+    Fault("C1", "with microbatches, the gradients of all layers are gathered in f32 for their norm",
+          ("*, shard 64, *accumulate*", "*shard 8, *accumulate*", "Llama3_70B, shard 32 x tp 8, *accumulate*"),
+          ("peak", "all_gather over shard")),
+    Fault("C2", "gradients are reduced over a replicated axis in each microbatch",
+          ("*replicate 8, *accumulate*", "*replicate 8 x shard 8, *accumulate*", "*, pp 8 x replicate 8, *"),
+          ("all_reduce over replicate*",)),
+    Fault("C3", "a pipeline gathers parameters and reduces gradients in each microbatch",
+          ("*, pp 4 x shard 16, *", "*, pp 8 x shard 8 x tp 8, *", "*, pp 16 x shard 128 x tp 8, *"),
+          ("all_gather over shard*", "reduce_scatter over shard*")),
+    Fault("C4", "an axis is divided between two dimensions although the first takes the whole degree",
+          ("*, with group",), ("bytes of parameters", "optimizer", "peak", "all_gather over *", "reduce_scatter over *")),
+    Fault("C5", "the order of words decides between moving tokens and gathering experts",
+          ("*, batch first",), ("peak", "all_gather over shard", "reduce_scatter over shard")),
+    Fault("C9", "all-to-all attention: the gradient of the output projection gathers its operands whole",
+          ("*, all_to_all*",), ("all_gather over cp", "reduce_scatter over shard")),
+    Fault("C10", "partial sums that are added are reduced one by one, those of experts in f32",
+          ("Olmo2_7B, shard 4 x tp 8", "Phi_2, shard 4 x tp 8", "Mixtral_8x7B, shard 8, recompute full, tokens move",
+           "Qwen3_30B_A3B, shard 8, *", "DeepSeek_V2_Lite, shard 8, *", "DeepSeek_V3, shard 64, *"),
+          ("reduce_scatter over *",)),
+    Fault("C11", "generation keeps latent vectors twice, once for keys and once for values",
+          ("DeepSeek_*",), ("caches",)),
+    Fault("C12", "experts with biases on an axis of experts: rows are reduced before the activation",
+          ("GptOss_20B, shard 8, *",), ("peak", "all_gather over shard", "all_reduce over shard",
+                                        "reduce_scatter over shard")),
+    Fault("C13", "parameters that all layers share are gathered in each layer",
+          ("Tide_Small, *",), ("all_gather over shard",)),
+    Fault("C14", "the input of a stage is stashed twice: as received, and as the first layer's residual",
+          ("*1f1b m *, recompute full", "*gpipe m *, recompute full", "*looped_bfs m *, recompute full"), ("stashes*",)),
+    Fault("C15", "the loss is not chunked at all where chunks of the batch cannot be small enough",
+          ("Llama3_70B, shard 32 x tp 8, recompute full", "Llama3_70B, shard 8 x cp 4 x tp 8, *"), ("peak",)),
+    Fault("C16", "capped logits and GELU keep several values of their width in f32 for the backward pass",
+          ("Gemma2_2B, *",), ("peak",)),
+    Fault("C17", "norms keep their input and their result in f32, a layer norm even among the residuals",
+          ("Gpt2_Small, shard 8", "Gpt2_XL, shard 8", "Gpt2_XL, shard 8, *", "Phi3_Mini, shard 8, *",
+           "Olmo2_7B, shard 8, *", "Phi_2, shard 8, *", "Tide_Small, shard 8, *", "*, without else seq",
+           "Llama3_8B, cp 8, ring, *"), ("peak",)),
+    Fault("C18", "shifted values and the mask of a squared ReLU are saved", ("Tide_Small, shard 8",), ("peak",)),
+    Fault("C19", "weight gradients that run apart keep more than the operands of their products",
+          ("*zb_h1 m *",), ("stashes*",)),
+    Fault("C20", "rows of experts exist for every choice, and in f32",
+          ("Mixtral_8x7B, shard 8, recompute full, tokens move", "Qwen3_30B_A3B, shard 8, *",
+           "DeepSeek_V2_Lite, shard 8, *", "DeepSeek_V3, shard 64, *"), ("peak",)),
+    Fault("C21", "the gradients of a microbatch exist whole beside their sums",
+          ("*replicate 8, *accumulate*",), ("peak",)),
+    Fault("C22", "ring attention sends the cotangents of keys once more than there are ranks: zeros at first",
+          ("Llama3_70B, *ring*",), ("permute over cp",)),
+]
+
+
+def find_known(row: str, quantity: str) -> Fault | None:
+    return next((fault for fault in KNOWN if fault.covers(row, quantity)), None)
