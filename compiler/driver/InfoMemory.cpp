@@ -106,6 +106,7 @@ llvm::json::Object memoryJson(const RunSummary &summary) {
                                           {"bytes", memory.bytes},
                                           {"gradients", memory.gradients},
                                           {"activations", memory.activations},
+                                          {"residuals", memory.residuals},
                                           {"inputs_outputs", memory.inputsOutputs},
                                           {"scratch", memory.scratch},
                                           {"unused", memory.getGaps()},

@@ -11,6 +11,7 @@
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 #include "dialects/titan/Transforms/Memory/StackOverlaps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -31,6 +32,8 @@ public:
   ProgramMemory report(func::FuncOp function) const;
 
 private:
+  int64_t countResiduals(func::FuncOp function) const;
+
   const dist::Degrees &degrees;
   int64_t threads;
 };
@@ -71,8 +74,27 @@ void setOperation(func::FuncOp function, int64_t event, ProgramMemory &memory) {
   });
 }
 
+int64_t ProgramReporter::countResiduals(func::FuncOp function) const {
+  llvm::SmallSetVector<Value, 16> residuals;
+  function.walk([&](ir::RepeatOp repeat) {
+    if (!repeat.getReverse())
+      return;
+    for (Value input : repeat.getScannedInputs())
+      if (input.getDefiningOp<ir::RepeatOp>())
+        residuals.insert(input);
+  });
+  int64_t bytes = 0;
+  for (Value residual : residuals) {
+    auto type = cast<ir::NamedTensorType>(residual.getType());
+    bytes += dist::getLocalNumElements(type, degrees) *
+             llvm::divideCeil(type.getElementType().getIntOrFloatBitWidth(), 8);
+  }
+  return bytes;
+}
+
 ProgramMemory ProgramReporter::report(func::FuncOp function) const {
   ProgramMemory memory;
+  memory.residuals = countResiduals(function);
   memory.program = function->getAttrOfType<StringAttr>(ir::attr::kProgram).str();
   auto allocations = function->getAttrOfType<ArrayAttr>(memory::kTransient);
   std::vector<arena::ArenaItem> items;

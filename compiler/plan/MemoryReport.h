@@ -21,6 +21,9 @@ struct ProgramMemory {
   int64_t activations = 0;   ///< residuals and all other intermediate values
   int64_t inputsOutputs = 0; ///< tokens, labels, loss, logits
   int64_t scratch = 0;       ///< of kernels, once per thread
+  /// Of all residuals: what repeats of the forward pass stack for those of the backward pass. They
+  /// are alive together when the backward pass starts. 0 in a pipeline, whose stashes contain them.
+  int64_t residuals = 0;
   int64_t getGaps() const { return bytes - gradients - activations - inputsOutputs - scratch; }
   /// The operation at that event; no file if it has no source line.
   std::string operation, file;

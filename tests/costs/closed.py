@@ -117,9 +117,18 @@ class Closed:
 
     def residuals_of(self, layer) -> float:
         """Bytes per token that the backward pass of a layer reads and nothing recomputes."""
-        if self.row.recompute == "full":
+        policy = self.row.recompute
+        whole, every = self.residuals_by(layer, "none"), self.residuals_by(layer, "full")
+        if policy == "every 2":
+            return (whole + every) / 2
+        return self.residuals_by(layer, policy)
+
+    def residuals_by(self, layer, policy) -> float:
+        if policy == "full":
             return BF16 * self.local_width(("e",))
         saved = layer.saved
+        if policy == "block SwiGlu":  # of the block, its input alone, which its norm recomputes from the stream
+            saved = [dims for dims in saved if dims != ("f",)]
         heads = self.local_width(("k", "g")) if "k" in self.family.sizes else 0
         return sum(BF16 * self.local_width(dims) for dims in saved) + F32 * heads  # log-sum-exps of attention
 
@@ -303,7 +312,13 @@ class Closed:
             attention = 2 * layers * visible * (queries + values)
             total += attention * 3.5
             forward += attention
-        return total + (forward if self.row.recompute == "full" else 0)
+        return total + self.repeated(forward)
+
+    def repeated(self, forward) -> float:
+        """The operations of the forward pass of layers that the policy repeats: `forward` are those of all."""
+        if self.row.recompute == "block SwiGlu":
+            return sum(2 * layer.count * 2 * self.family.size(("e", "f")) for layer in self.family.layers)
+        return {"none": 0, "full": 1, "every 2": 0.5}[self.row.recompute] * forward
 
     def capacity_of(self, layer, param) -> float:
         return self.row.capacity if self.row.capacity and param in layer.active else 1
@@ -329,7 +344,9 @@ class Closed:
 
     def recomputed(self) -> float:
         """Elements per token that a fully recomputed layer holds beside its input: those of the layer with most."""
-        if self.row.recompute != "full":
+        if self.row.recompute == "block SwiGlu":
+            return 2 * self.local_width(("f",))
+        if self.row.recompute == "none":
             return 0
         return max(sum(self.local_width(dims) for dims in layer.saved[1:]) for layer in self.family.layers)
 
@@ -353,6 +370,15 @@ class Closed:
         sharded = any(self.storing(param, "params") for param in layer.params)
         weights = sum(self.local(param) for param in layer.params)
         return (2 if sharded else 1) * BF16 * weights + F32 * max(self.local(param) for param in layer.params)
+
+    def peak_of_rank(self, rank) -> float:
+        """Of a rank of a pipeline ([Titan-TT]): beside its shards and stashes, the parameters and the gradients of its
+        stages, gathered and unreduced for all microbatches, and the layer in progress."""
+        local = self.sum_over(rank, self.local)
+        once = BF16 * local if self.storing(("e", "f"), "params") else 0
+        sums = F32 * local if self.storing(("e", "f"), "optimizer") else 0
+        return (self.parameters(rank) + self.optimizer(rank) + self.gradients(rank) + once + sums + self.stashes(rank)
+                + self.working() + F32 * max(map(self.local, self.family.layers[-1].params)))
 
     def head(self) -> float:
         """The head and its loss: chunks of logits, half as large as the gradient of the head (docs/language.md), that

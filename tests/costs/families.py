@@ -121,10 +121,11 @@ def make(kind: str, sizes: dict) -> Family:
         # Queries and keys are normalised: both the product and its root mean square are read again.
         one([norm, norm, ("d",), ("d",), *GROUPED, *GLU], saved=[*SAVED_GLU, Q, KV], last=[("f", "e")])
     elif kind == "gemma2":
-        one([norm] * 4 + GROUPED + GLU, saved=[*SAVED_GLU, ("e",), ("e",)])
+        # Results of both blocks, which norms read; the stream between them is recomputed from its input and the first.
+        one([norm] * 4 + GROUPED + GLU, saved=[*SAVED_GLU, ("e",)])
         outer, tied = [table, norm], True
     elif kind == "olmo2":
-        one([norm, norm, Q, KV, *GROUPED, *GLU], saved=[*SAVED_GLU, Q, KV, ("e",), ("e",)])
+        one([norm, norm, Q, KV, *GROUPED, *GLU], saved=[*SAVED_GLU, Q, KV, ("e",)])
     elif kind == "gpt2":
         one([norm] * 4 + HEADS + [KV] * 3 + [("e",)] + MLP, saved=[("e",), KV, KV, KV, KV, ("e",), ("f",)],
             last=[("f", "e")])

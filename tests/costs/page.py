@@ -6,6 +6,7 @@ from pathlib import Path
 from known import KNOWN, find_known
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "costs.md"
+LAWS = Path(__file__).resolve().parent / "laws"
 
 
 def print_size(size: float) -> str:
@@ -44,8 +45,13 @@ def make_rows(results) -> str:
 
 
 def make_faults() -> str:
-    return ("| no. | the plan costs more, because |\n|---|---|\n"
-            + "".join(f"| {fault.number} | {fault.what} |\n" for fault in KNOWN))
+    """The faults of known.py, and those that only a law shows: the first two lines of a case say which."""
+    whats = {fault.number: fault.what for fault in KNOWN}
+    for case in sorted(LAWS.glob("*.titan")):
+        law, number, what = re.match(r"# (\w+): (\w+)\n# (.*)\.\n", case.read_text()).groups()
+        whats.setdefault(number, f"law `{law}`: {what[0].lower()}{what[1:]}")
+    rows = sorted(whats.items(), key=lambda row: int(row[0][1:]))
+    return "| no. | the plan costs more, because |\n|---|---|\n" + "".join(f"| {no} | {what} |\n" for no, what in rows)
 
 
 def update_page(results, writes: bool) -> bool:

@@ -14,7 +14,7 @@ class Row:
     lines: tuple  # of the map
     seq: int
     batch: int
-    recompute: str = "none"  # or "full"
+    recompute: str = "none"  # "full", "every 2", "block SwiGlu"
     accumulate: int = 1
     schedule: str = ""
     microbatches: int = 0
@@ -48,8 +48,9 @@ class Row:
 
     def text(self, module: str) -> str:
         """The program for titanc."""
-        settings = [f'data = text("x.txt") {{ seq = {self.seq}, batch = {self.batch} }}',
-                    "precision { compute = bf16 }", f"recompute = {self.recompute}"]
+        recompute = {"every 2": "recompute { every = 2 }", "block SwiGlu": "recompute { blocks = [SwiGlu] }"}
+        settings = [f'data = text("x.txt") {{ seq = {self.seq}, batch = {self.batch} }}', "precision { compute = bf16 }",
+                    recompute.get(self.recompute, f"recompute = {self.recompute}")]
         if self.accumulate > 1:
             settings.append(f"accumulate = {self.accumulate}")
         if self.schedule:
@@ -87,6 +88,8 @@ ROWS = [
     Row(lines=("replicate = 8 splits batch",), batch=64, accumulate=4, **EIGHT, **FULL),
     Row(lines=(shard(64),), batch=256, **EIGHT, **FULL),
     Row(lines=(shard(64),), batch=64, **EIGHT),
+    Row(lines=(shard(64),), batch=64, recompute="every 2", **EIGHT),
+    Row(lines=(shard(64),), batch=64, recompute="block SwiGlu", **EIGHT),
     Row(lines=(shard(64),), batch=256, accumulate=4, **EIGHT, **FULL),
     Row(lines=("shard = 64 splits batch stores optimizer",), batch=256, **EIGHT, **FULL),
     Row(lines=("shard = 64 splits batch stores grads, optimizer",), batch=256, **EIGHT, **FULL),

@@ -121,16 +121,23 @@ def compare(row) -> Result:
     closed, plan = Closed(row, get_family(row.model)), run_titanc(row)
     comparisons = [*compare_stored(row, closed, plan),
                    Comparison("operations per token", closed.flops(), plan["flops_per_token"], FLOPS)]
-    if not row.stages:
-        comparisons.append(Comparison("peak", closed.peak(), planned_peak(plan), PEAK))
+    comparisons += compare_peaks(row, closed, plan)
     comparisons += compare_sent(row, closed, plan)
     return Result(row, closed, plan, comparisons)
 
 
-def planned_peak(plan) -> float:
+def compare_peaks(row, closed, plan):
     """Without the workspaces of libraries, which are measured, not derived."""
     memory = plan["memory"]
-    return memory["total"] - memory["flash_attention"] - memory["products"]
+    workspace = memory["flash_attention"] + memory["products"]
+    if not row.stages:
+        train = next(program for program in memory["programs"] if program["name"] == "train")
+        yield Comparison("residuals", closed.residuals(), train["residuals"], STORED)
+        yield Comparison("peak", closed.peak(), memory["total"] - workspace, PEAK)
+        return
+    for rank, stage in enumerate(memory["stages"]):
+        if closed.in_flight(rank) and rank not in (0, len(memory["stages"]) - 1):  # without table and head
+            yield Comparison(f"peak, rank {rank}", closed.peak_of_rank(rank), stage["total"] - workspace, PEAK)
 
 
 def find_reason(row, quantity):
