@@ -136,15 +136,19 @@ class Closed:
         return sum(layer.count * self.residuals_of(layer) for layer in self.family.layers) * self.tokens_of_microbatch
 
     def stashes(self, rank) -> float:
-        """Microbatches in flight, by schedule, times the residuals of a stage; the input of a stage is its first
-        residual. Messages need one more value each: what arrives early, and what is still on its way."""
+        """Microbatches in flight, by schedule, times the residuals of a stage, with the input of the head. A message
+        has two slots, so that one transfer overlaps with the use of another; a stage that never runs two forward
+        passes in a row receives activations in one."""
+        stages, last = self.stages_of(rank), len(self.row.stages) - 1
+        value = BF16 * self.local_width(("e",)) * self.tokens_of_microbatch
         per_layer = self.residuals_of(self.family.layers[0]) * self.tokens_of_microbatch
-        kept = sum(count * self.row.stages[stage] * per_layer for stage, count in self.in_flight(rank).items())
-        last = len(self.row.stages) - 1
+        in_flight = self.in_flight(rank)
+        kept = sum(count * self.row.stages[stage] * per_layer for stage, count in in_flight.items())
         if self.row.schedule == "zb_h1":
-            kept += (rank + 1) * self.row.stages[self.stages_of(rank)[0]] * self.products_of_layer()
-        messages = sum(2 * ((stage > 0) + (stage < last)) for stage in self.stages_of(rank))
-        return kept + messages * BF16 * self.local_width(("e",)) * self.tokens_of_microbatch
+            kept += (rank + 1) * self.row.stages[stages[0]] * self.products_of_layer()
+        slots = sum(4 * ((stage > 0) + (stage < last)) for stage in stages) + in_flight.get(last, 0)
+        alternates = sum(in_flight.values()) == 1
+        return kept + (slots - alternates) * value
 
     def products_of_layer(self) -> float:
         """What the weight gradients of a Llama layer read, if they run apart: the operand and the cotangent of each
