@@ -169,11 +169,13 @@ bool hasTokens(const sema::Input &input) {
 }
 
 /// The exclusive bound of random integers in the interpreter's test input: for integers of arrays,
-/// the size of the indexed dimension; 2 for other integers and for label weights.
+/// the size of the indexed dimension; 2 for other integers, label weights and marks of used slots.
 std::optional<int64_t> findDrawnBound(const sema::CheckedRun &run, const sema::Input &input) {
   constexpr int64_t zeroOrOne = 2;
-  if (!run.run.readsArrays())
-    return findFeed(input.name) == Feed::Weights ? std::optional(zeroOrOne) : std::nullopt;
+  if (!run.run.readsArrays()) {
+    const std::optional<Feed> feed = findFeed(input.name);
+    return feed && isZeroOrOne(*feed) ? std::optional(zeroOrOne) : std::nullopt;
+  }
   if (input.type.dtype != sema::DType::I64)
     return std::nullopt;
   auto isThis = [&](const sema::Input &other) { return other.name == input.name; };

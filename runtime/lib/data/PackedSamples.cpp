@@ -78,6 +78,8 @@ void PackedSamples::write(const Segment &segment, int64_t first, int64_t count, 
     return std::iota(to, to + count, first);
   case Feed::Weights:
     return weights.read(token + 1, count, input.type, out);
+  case Feed::Used:
+    return std::fill(to, to + count, 1), void();
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include "base/Error.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace titan::rt {
@@ -27,6 +29,8 @@ void TokenSamples::read(int64_t sample, size_t input, int64_t first, int64_t cou
     weights.read(start + first + 1, count, type, out); // of the labels
   else if (givesTokens(feed))
     stream->read(start + first + (feed == Feed::Labels), count, to);
+  else if (feed == Feed::Used)
+    std::fill(to, to + count, 1);
   else
     readDocumentFeed(start, first, count, feed, to);
 }

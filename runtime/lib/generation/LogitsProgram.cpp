@@ -91,6 +91,8 @@ void LogitsProgram::run(std::span<const TextChunk> chunks) const {
     load(*documents, [](int64_t, int64_t) { return 0; });
   if (const Tensor *positions = findInput("positions"))
     load(*positions, [&](int64_t slot, int64_t column) { return chunks[slot].start + column; });
+  if (const Tensor *used = findInput("used"))
+    load(*used, [](int64_t, int64_t) { return 1; });
   writePositions(chunks);
   executor->run(function);
 }

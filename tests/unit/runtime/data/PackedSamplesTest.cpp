@@ -86,11 +86,13 @@ TEST(PackedSamples, KeepsDocumentsWhole) {
   EXPECT_EQ(packs.row(0, Feed::Documents), (Row{0, 0, 1, 1})) << "unused slots are a document";
   EXPECT_EQ(packs.row(0, Feed::Positions), (Row{0, 1, 0, 0}));
   EXPECT_EQ(packs.row(0, Feed::Weights), (Row{1, 1, 0, 0}));
+  EXPECT_EQ(packs.row(0, Feed::Used), (Row{1, 1, 0, 0}));
   EXPECT_EQ(packs.row(1, Feed::Tokens), (Row{4, 5, 6, 8}));
   EXPECT_EQ(packs.row(1, Feed::Labels), (Row{5, 6, 7, 9}));
   EXPECT_EQ(packs.row(1, Feed::Documents), (Row{0, 0, 0, 1}));
   EXPECT_EQ(packs.row(1, Feed::Positions), (Row{0, 1, 2, 0}));
   EXPECT_EQ(packs.row(1, Feed::Weights), (Row{1, 1, 1, 1}));
+  EXPECT_EQ(packs.row(1, Feed::Used), (Row{1, 1, 1, 1}));
 }
 
 // Ten tokens are nine pairs: two segments of four and a rest, which share their borders.
