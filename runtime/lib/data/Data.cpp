@@ -88,10 +88,23 @@ std::unique_ptr<TokenStream> openBounded(const std::string &format, const std::s
   return bounded;
 }
 
-/// Whether one of the inputs is fed with `feed`.
+/// The input that is fed with `feed`, if there is one.
+std::vector<InputSpec>::const_iterator findInput(const std::vector<InputSpec> &inputs, Feed feed) {
+  return std::find_if(inputs.begin(), inputs.end(),
+                      [&](const InputSpec &input) { return findFeed(input.name) == feed; });
+}
+
 bool reads(const std::vector<InputSpec> &inputs, Feed feed) {
-  return std::any_of(inputs.begin(), inputs.end(),
-                     [&](const InputSpec &input) { return findFeed(input.name) == feed; });
+  return findInput(inputs, feed) != inputs.end();
+}
+
+/// Arrays give inputs of any name and meaning.
+std::optional<WeightsInput> findWeights(const std::vector<InputSpec> &inputs,
+                                        const DataSettings &data) {
+  const auto found = findInput(inputs, Feed::Weights);
+  if (data.format == "arrays" || found == inputs.end())
+    return std::nullopt;
+  return WeightsInput{static_cast<size_t>(found - inputs.begin()), found->type};
 }
 
 std::unique_ptr<SampleSet> openTokenSamples(const Program &program, const DataSettings &data,
@@ -206,9 +219,26 @@ std::vector<EvaluationSet> openEvaluationSets(const Program &program, const Data
   for (const DataPath &set : paths) {
     std::vector<DataSource::Component> one;
     one.push_back({1, set.path, openSamples(program, withPath(set.path, data), inputs)});
-    sets.push_back({set.name, set.path, DataSource(std::move(one), 0, /*shuffle=*/false)});
+    sets.push_back({set.name, set.path, DataSource(std::move(one), 0, /*shuffle=*/false),
+                    findWeights(inputs, data)});
   }
   return sets;
+}
+
+int64_t countLabels(const EvaluationSet &set, int64_t samples, int64_t positions) {
+  if (!set.weights)
+    return samples * positions;
+  // A weight is 0 or 1, and of the numbers of a type, 0 alone has no byte other than 0.
+  const auto bytes = static_cast<size_t>(getByteSize(set.weights->type));
+  std::vector<std::byte> row(static_cast<size_t>(positions) * bytes);
+  int64_t count = 0;
+  for (int64_t sample = 0; sample < samples; ++sample) {
+    set.data.read(sample, set.weights->number, 0, positions, row.data());
+    for (auto at = row.begin(); at != row.end(); at += static_cast<std::ptrdiff_t>(bytes))
+      count += std::any_of(at, at + static_cast<std::ptrdiff_t>(bytes),
+                           [](std::byte byte) { return byte != std::byte{0}; });
+  }
+  return count;
 }
 
 std::string inputRemedy(const Program &program, std::initializer_list<const char *> names) {

@@ -7,6 +7,7 @@
 #include "DataSource.h"
 
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,15 +31,25 @@ DataSettings getEvaluationSettings(const Settings &settings);
 DataSource openTrainingData(const Program &program, const std::vector<InputSpec> &inputs,
                             const DataSettings &data, uint64_t seed);
 
+/// An input with the weights of labels: its number among the inputs, and its type.
+struct WeightsInput {
+  size_t number;
+  DType type;
+};
+
 /// A data set to evaluate on.
 struct EvaluationSet {
   std::string name; ///< empty: the only one
   std::string path;
-  DataSource data; ///< in the order of the file
+  DataSource data;                     ///< in the order of the file
+  std::optional<WeightsInput> weights; ///< none: all labels count
 };
 
 /// The sets to evaluate on, with the inputs of `@eval`, opened and checked as training data are.
 std::vector<EvaluationSet> openEvaluationSets(const Program &program, const DataSettings &data);
+
+/// The labels that count in the loss, of the first `samples` samples with this many positions.
+int64_t countLabels(const EvaluationSet &set, int64_t samples, int64_t positions);
 
 /// Tells the user how a program gets one of the inputs `names`, which it lacks: by a rebuild with
 /// the setting that adds the first possible one of them, or by a declaration in the model.

@@ -51,6 +51,10 @@ Evaluation::Evaluation(Executor &executor, const Settings &settings)
       reader(executor, function, getInputSpecs(executor.program(), function)),
       memory(reader.makeBatch()) {
   executor.prepare(function); // in a training run, before its first step
+  executor.world().runCollectively([&] {
+    for (const EvaluationSet &set : sets)
+      labels.push_back(countLabels(set, countSamples(set), executor.program().positions));
+  });
 }
 
 std::vector<Evaluation::WeightedBatch> Evaluation::chooseBatches(const EvaluationSet &set) const {
@@ -67,29 +71,37 @@ std::vector<Evaluation::WeightedBatch> Evaluation::chooseBatches(const Evaluatio
   return batches;
 }
 
-std::optional<EvaluationResult> Evaluation::run(const EvaluationSet &set,
+int64_t Evaluation::countSamples(const EvaluationSet &set) const {
+  int64_t samples = 0;
+  for (const WeightedBatch &batch : chooseBatches(set))
+    samples += batch.samples;
+  return samples;
+}
+
+std::optional<EvaluationResult> Evaluation::run(size_t number,
                                                 const std::function<bool()> &isStopped) {
+  const EvaluationSet &set = sets[number];
   const auto begin = std::chrono::steady_clock::now();
   const Program &program = executor.program();
   EvaluationOutputs outputs(program);
   const int64_t last = set.data.samples() - 1;
   const std::vector<WeightedBatch> batches = chooseBatches(set);
-  int64_t samples = 0;
   for (const WeightedBatch &batch : batches) {
     reader.read(set.data, batch.firstSample, memory, last);
     reader.load(memory);
     executor.run(function);
     outputs.add(executor.readOutputs("", function),
                 static_cast<double>(batch.samples) / static_cast<double>(program.samples));
-    samples += batch.samples;
     const bool isLast = &batch == &batches.back() && &set == &sets.back();
     if (!isLast && isStopped())
       return std::nullopt;
   }
+  const int64_t samples = countSamples(set);
   EvaluationResult result{.numbers = outputs.numbers(),
                           .samples = samples,
                           .unread = set.data.samples() - samples,
-                          .tokens = samples * program.positions};
+                          .tokens = labels[number],
+                          .slots = samples * program.positions};
   result.numbers.set = set.name;
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return result;
@@ -98,7 +110,7 @@ std::optional<EvaluationResult> Evaluation::run(const EvaluationSet &set,
 std::optional<std::vector<EvaluationResult>>
 Evaluation::run(const std::function<bool()> &isStopped) {
   std::vector<EvaluationResult> results;
-  for (const EvaluationSet &set : sets) {
+  for (size_t set = 0; set < sets.size(); ++set) {
     std::optional<EvaluationResult> result = run(set, isStopped);
     if (!result)
       return std::nullopt;

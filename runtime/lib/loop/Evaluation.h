@@ -26,8 +26,9 @@ struct EvaluationResult {
   EvaluationNumbers numbers;
   int64_t samples = 0; ///< evaluated ones
   int64_t unread = 0;  ///< further samples of the set: beyond eval.batches, or too few for a batch
-  int64_t tokens = 0;
+  int64_t tokens = 0;  ///< whose labels count in the loss
   double seconds = 0;
+  int64_t slots = 0; ///< that were computed
 };
 
 class Evaluation {
@@ -47,13 +48,15 @@ private:
     int64_t samples; ///< that the batch adds to those of the evaluation; negative: takes away
   };
   std::vector<WeightedBatch> chooseBatches(const EvaluationSet &set) const;
-  std::optional<EvaluationResult> run(const EvaluationSet &set,
-                                      const std::function<bool()> &isStopped);
+  /// The samples of a set that all its batches evaluate: the first ones.
+  int64_t countSamples(const EvaluationSet &set) const;
+  std::optional<EvaluationResult> run(size_t set, const std::function<bool()> &isStopped);
 
   Executor &executor;
   int64_t interval;
   int64_t mostBatches; // of a set; 0: all
   std::vector<EvaluationSet> sets;
+  std::vector<int64_t> labels; // of the evaluated samples of each set
   BatchReader reader;
   Batch memory;
 };

@@ -13,7 +13,8 @@ namespace titan::rt {
 std::string toText(const std::vector<EvaluationResult> &results, int digits);
 
 /// An object with the keys set (unless the set has no name), loss, perplexity (if it is known),
-/// losses and metrics (if there are some), tokens and seconds. A number that is not finite is null.
+/// losses and metrics (if there are some), tokens (whose labels count) and seconds. A number that
+/// is not finite is null.
 std::string toJson(const EvaluationResult &result);
 
 } // namespace titan::rt

@@ -84,7 +84,7 @@ void Reporter::sync() {
 void Reporter::writeEvaluation(int64_t step, const EvaluationResult &result) {
   if (!executor.isFirst())
     return;
-  double tokensPerSecond = static_cast<double>(result.tokens) / result.seconds;
+  double tokensPerSecond = static_cast<double>(result.slots) / result.seconds;
   const EvaluationNumbers &numbers = result.numbers;
   const std::string section =
       "validation_metrics/" + (numbers.set.empty() ? "" : numbers.set + "/");

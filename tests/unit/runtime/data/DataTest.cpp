@@ -1,6 +1,6 @@
 // Permutations, and batches of samples from a stream of tokens.
+#include "data/Data.h"
 #include "base/Error.h"
-#include "data/DataSource.h"
 #include "data/TokenSamples.h"
 
 #include <gtest/gtest.h>
@@ -220,6 +220,44 @@ TEST(DataSource, WeightsBelongToLabels) {
             "'" + path + "' has 2 bytes, but '" + prefix +
                 ".bin' has 9 tokens, each of which needs one");
   std::filesystem::remove_all(folder);
+}
+
+// A slice of the stream has data in every slot.
+TEST(DataSource, AllSlotsOfSlicesAreUsed) {
+  TokenSamples samples(std::make_unique<Counting>(9), LabelWeights(), "counting", 4,
+                       {{"used", DType::I64, {4}}});
+  std::vector<int64_t> used(3);
+  samples.read(1, 0, 1, 3, used.data());
+  EXPECT_EQ(used, (std::vector<int64_t>{1, 1, 1}));
+  EXPECT_NE(catchFailure([&] {
+              TokenSamples(std::make_unique<Counting>(9), LabelWeights(), "counting", 4,
+                           {{"used", DType::F32, {4}}});
+            }).find("no input 'used'"),
+            std::string::npos);
+}
+
+/// Two samples of four labels: some of the first count, and the last of the second does not.
+class SomeLabels final : public SampleSet {
+public:
+  int64_t samples() const override { return 2; }
+  void read(int64_t sample, size_t input, int64_t first, int64_t count, void *out) const override {
+    EXPECT_EQ(input, 1U) << "the number of the weights";
+    for (int64_t i = 0; i < count; ++i)
+      static_cast<double *>(out)[i] = sample == 0 ? (first + i) % 2 : first + i < 3;
+  }
+};
+
+// Evaluations report the tokens whose labels count, of the samples that they read.
+TEST(DataSource, CountsLabels) {
+  auto open = [](std::optional<WeightsInput> weights) {
+    std::vector<DataSource::Component> one;
+    one.push_back({1, "labels", std::make_unique<SomeLabels>()});
+    return EvaluationSet{"", "labels", DataSource(std::move(one), 0, false), weights};
+  };
+  const EvaluationSet weighted = open(WeightsInput{1, DType::F64});
+  EXPECT_EQ(countLabels(weighted, 2, 4), 5);
+  EXPECT_EQ(countLabels(weighted, 1, 4), 2) << "the first sample alone";
+  EXPECT_EQ(countLabels(open(std::nullopt), 2, 4), 8) << "without weights";
 }
 
 // Without shuffling, samples are in file order.
