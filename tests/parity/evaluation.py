@@ -76,7 +76,7 @@ def expected(name: str, batches: int) -> dict[str, float]:
     return {"loss": loss.item(), "perplexity": loss.exp().item(),
             "accuracy": (((greater < 1) * counts).sum() / counts.sum()).item(),
             "best3": (greater < 3).double().mean().item(), "spread": (losses ** 2).mean().sqrt().item(),
-            "samples": len(samples)}
+            "samples": len(samples), "tokens": counts.sum().item()}
 
 
 def flat(found: dict) -> dict[str, float]:
@@ -104,7 +104,7 @@ def in_a_run():
     """The evaluation of a run reports the numbers of `eval` in the row of the last step."""
     last = json.loads((trained() / "metrics.jsonl").read_text().splitlines()[-1])
     lines = [line for line in differences({name: flat(found) for name, found in last["eval_sets"].items()})
-             if ", samples:" not in line]  # only the command reports them
+             if ", samples:" not in line and ", tokens:" not in line]  # only the command reports them
     return not lines and "metrics" not in last, "\n".join(lines)
 
 

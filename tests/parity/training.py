@@ -102,7 +102,7 @@ def losses_of(module, parameters: dict[str, Tensor], batch: Tensor,
     its logits. Only the models of the parity table compute in another type than the parameters'. A
     batch of arrays is a dictionary of inputs."""
     if isinstance(batch, dict):
-        return {"": module.loss(parameters, **batch)}
+        return module.losses(parameters, **batch) if hasattr(module, "losses") else {"": module.loss(parameters, **batch)}
     tokens, labels = batch[:, :-1], batch[:, 1:]
     if hasattr(module, "losses"):
         return module.losses(parameters, tokens, labels)
@@ -110,6 +110,11 @@ def losses_of(module, parameters: dict[str, Tensor], batch: Tensor,
         return {"": module.loss(parameters, tokens, labels)}
     narrow = {} if compute is None else {"compute": compute}
     return {"": cross_entropy(module.logits(parameters, tokens, **narrow), labels)}
+
+
+def apply_to_inputs(function, parameters: dict[str, Tensor], batch: Tensor):
+    """A function of the parameters and of the inputs without labels."""
+    return function(parameters, **batch) if isinstance(batch, dict) else function(parameters, batch[:, :-1])
 
 
 def loss_of(module, parameters: dict[str, Tensor], batch: Tensor) -> Tensor:
@@ -148,11 +153,11 @@ def train(module, parameters: dict[str, Tensor], batches: Tensor, recipe: Recipe
         everything = parameters | buffers
         losses = losses_of(module, everything, batches[step], compute)
         loss = sum(losses.values())
-        metrics = module.metrics(everything, batches[step][:, :-1]) if hasattr(module, "metrics") else {}
+        metrics = apply_to_inputs(module.metrics, everything, batches[step]) if hasattr(module, "metrics") else {}
         loss.backward()
         if buffers:
             with torch.no_grad():
-                buffers = module.updates(everything, batches[step][:, :-1])
+                buffers = apply_to_inputs(module.updates, everything, batches[step])
         gradients = {n: p.grad for n, p in parameters.items()}
         mutate_gradients(gradients, mutation, module, parameters, batches[step])
         if step == 0:

@@ -1,5 +1,5 @@
-"""Compares compiled programs with weighted losses (only answers count), packed documents and mixtures of data sets
-with PyTorch, in float64, and several processes with one.
+"""Compares compiled programs with weighted losses (only answers count), packed documents, experts on packed documents, and
+mixtures of data sets with PyTorch, in float64, and several processes with one.
 
     weighted.py [-v] [NAME...]
 
@@ -20,8 +20,9 @@ import torch
 from safetensors.torch import load_file
 
 from compare import compare
+from models import routed
 from reference import write_run
-from run import OUT as PARITY
+from run import OUT as PARITY, PROGRAMS
 from sample_order import permutation
 from titan import Launch, Report, build, call, environment_of, on_ranks, read_arguments, lock_product
 from training import Recipe, train
@@ -83,7 +84,7 @@ def logits(p, tokens, documents, positions):
     return x @ p["table"].T
 
 
-def loss(p, tokens, labels, documents, positions, weights):
+def loss(p, tokens, labels, documents, positions, weights, used=None):
     losses = torch.nn.functional.cross_entropy(logits(p, tokens, documents, positions).flatten(0, 1), labels.flatten(),
                                                reduction="none")
     return (losses * weights.flatten()).sum() / weights.sum()
@@ -146,7 +147,7 @@ def packs(documents) -> list[dict[str, list]]:
             segment, counts = tokens[begin:begin + SEQ + 1], weights[begin:begin + SEQ + 1]
             slots = len(segment) - 1
             if slots > free:
-                samples.append({name: [] for name in ("tokens", "labels", "documents", "positions", "weights")})
+                samples.append({name: [] for name in ("tokens", "labels", "documents", "positions", "weights", "used")})
                 free = SEQ
             sample, free = samples[-1], free - slots
             number = sample["documents"][-1] + 1 if sample["documents"] else 0
@@ -155,10 +156,11 @@ def packs(documents) -> list[dict[str, list]]:
             sample["documents"] += [number] * slots
             sample["positions"] += range(slots)
             sample["weights"] += counts[1:]
+            sample["used"] += [1] * slots
     for sample in samples:
         unused = SEQ - len(sample["tokens"])
         sample["documents"] += [sample["documents"][-1] + 1] * unused
-        for name in ("tokens", "labels", "positions", "weights"):
+        for name in ("tokens", "labels", "positions", "weights", "used"):
             sample[name] += [0] * unused
     return samples
 
@@ -212,7 +214,7 @@ def indexed(name: str, seed=5, count=60):
     return write_indexed(OUT / name, draw_documents(seed, count))
 
 
-# The loss, the data in the source, their path at launch, and the data sets by weight.
+# The loss, the data in the source, their path at launch, and the data sets by weight. `routed` has a program of its own.
 CASES = {
     "weights": (WEIGHTED, 'indexed("weights") { batch = 4, seq = 16 }', lambda: indexed("weights"),
                 lambda: [(1, windows(draw_documents()))]),
@@ -221,6 +223,7 @@ CASES = {
                        lambda: [(1, windows(draw_documents()))]),
     "packed": (WEIGHTED, 'indexed("packed") { batch = 4, seq = 16, packing = documents }', lambda: indexed("packed"),
                lambda: [(1, packs(draw_documents()))]),
+    "routed": (None, None, lambda: indexed("routed"), lambda: [(1, packs(draw_documents()))]),
     "mixture": (WEIGHTED, 'indexed("3 large 1 small 0.5 tiny") { batch = 4, seq = 16, packing = documents }',
                 lambda: f"3 {indexed('large')} 1 {indexed('small', 6, 20)} 0.5 {indexed('tiny', 7, 4)}",
                 lambda: [(3, packs(draw_documents())), (1, packs(draw_documents(6, 20))),
@@ -236,8 +239,10 @@ def make(name: str, train_name: str) -> tuple[Path, Path | str]:
     with lock_product(exe):
         data = write()
         if not exe.exists():
-            program = OUT / f"{word}-{train_name}.titan"
-            program.write_text(PROGRAM.replace("LOSS", loss_text).replace("DATA", data_text))
+            program = PROGRAMS / "routed.titan"
+            if name != "routed":
+                program = OUT / f"{word}-{train_name}.titan"
+                program.write_text(PROGRAM.replace("LOSS", loss_text).replace("DATA", data_text))
             build(program, train_name, "float64", exe)
     return exe, data
 
@@ -254,7 +259,7 @@ def run(name: str, train_name: str, processes: int) -> Path:
 
 def against_torch(name: str):
     out, against = run(name, "run", 1), OUT / f"{name.split()[0]}-reference"
-    module = SimpleNamespace(loss=loss, UNDECAYED=())
+    module = routed if name == "routed" else SimpleNamespace(loss=loss, UNDECAYED=())
     weights = load_file(out / "initial.safetensors")
     write_run(against, *train(module, weights, batches(CASES[name][3]()), Recipe(steps=STEPS)))
     result = compare(out, against, "float64")

@@ -425,7 +425,9 @@ class Body(IndexStatements):
             return
         router = self.random.choice(sorted(ROUTERS))
         weights, chosen, more = (self.program.fresh(prefix) for prefix in ("v", "i", "v"))
-        call = router.replace("(x", f"({value.name}").replace(")", f', named = "{self.program.fresh("b")}")')
+        marks = ", used = used" if self.is_model and self.program.marks.random() < 0.5 else ""  # which slots hold data
+        counts = marks if "Softmax" not in router else ""
+        call = router.replace("(x", f"({value.name}").replace(")", f'{counts}, named = "{self.program.fresh("b")}")')
         self.emit(f"let {weights}, {chosen}{', ' + more if ROUTERS[router] else ''} = {call}")
         result, name = self.program.fresh("v"), self.program.fresh("b")
         arguments = f'{value.name}, {weights}, {chosen}, deviation = 0.5, out_deviation = 0.5, named = "{name}"'
@@ -433,7 +435,7 @@ class Body(IndexStatements):
             self.emit(f"let {result} = GatedExperts({arguments})")
         else:
             capacity = self.random.choice(["0.5", "1.0", "1.25"])
-            self.emit(f"let {result}, {self.program.fresh('i')} = BoundedExperts({arguments}, capacity = {capacity})")
+            self.emit(f"let {result}, {self.program.fresh('i')} = BoundedExperts({arguments}, capacity = {capacity}{marks})")
         self.values += [Value(more, dims) for dims in [ROUTERS[router]] if dims]
         self.values.append(Value(result, list(value.dims)))
 
@@ -507,6 +509,7 @@ class Program:
         self.singular: set[str] = set()  # dimensions along which 0 would give NaN
         self.attends = False  # the model, not only a block, has attention along seq
         self.routes = False  # the model routes tokens to experts
+        self.marks = random.Random(f"slots {seed}")
         chance = random.Random(f"pipeline {seed}")
         self.pipeline = self.draw_pipeline(chance) if chance.random() < pipelined else None
 
@@ -575,6 +578,8 @@ class Program:
             body.emit("loss = " + " + ".join(terms))
         sizes = {d: self.sizes[d] for d in [*self.model_dims, "layers", *self.expert_dims, "active"]} | {"n1": 1, "n2": 2}
         arguments = ", ".join(f"{name} = {size}" for name, size in sizes.items())
+        if any("used = used" in line for line in body.lines):
+            body.lines.insert(2, "  input used: int[batch, seq]")
         return [f"model M({arguments}) {{", *body.lines, "}"]
 
     def draw_map(self, used: set[str]) -> list[str]:

@@ -6,8 +6,8 @@ generate.py draws programs with every construct of the language and random axis 
 axis rules for the programs of tests/lit/dialects/dist/Transforms/Shard/Inputs, including rules that
 the language rejects. titan-check-programs runs all phases of a program and interprets it after
 each, on all ranks; gradients are compared with finite differences. A failing program is shrunk and
-printed with its seed. Programs that failed once (found/) and the programs of chunks.py are also checked.
-With FILEs, only these are checked.
+printed with its seed. Programs that failed once (found/), the programs of chunks.py and the law of slots.py are also
+checked. With FILEs, only these are checked.
 """
 
 import argparse
@@ -20,6 +20,7 @@ from functools import partial
 from pathlib import Path
 
 import chunks
+import slots
 from generate import Program
 from maps import PROGRAMS, draw_program
 from shrink import shrink
@@ -163,6 +164,7 @@ def main() -> None:
         given_verdicts = pool.submit(check, given)
         pairs = chunks.pairs() if count else []
         chunk_failures = pool.map(check_chunks, [pairs[i:i + BATCH] for i in range(0, len(pairs), BATCH)])
+        law = slots.Law(pool, range(arguments.seed, arguments.seed + count // 16)) if count else None
         parts = batches(seeds) if count else []
         drawn = pool.map(partial(draw_and_check, arguments.pipelines), parts)
         tally.add(given, given_verdicts.result(), keep=True)
@@ -177,7 +179,8 @@ def main() -> None:
           f"{time.perf_counter() - begun:.0f} s")
     done = sum(counts.values())
     print(f"{done - counts['FAILED']} out of {done} passed")
-    sys.exit(0 if tally.passed() and not wrong else 1)
+    kept = law.report() if law else True
+    sys.exit(0 if tally.passed() and not wrong and kept else 1)
 
 
 if __name__ == "__main__":
