@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <sstream>
 
@@ -18,16 +19,18 @@ std::vector<std::string> splitWords(const std::string &text) {
   return words;
 }
 
+/// A number that overflows or underflows is not a number: no weight can be meant by it.
 std::optional<double> parseNumber(const std::string &word) {
   double number = 0;
   const char *end = word.data() + word.size();
   auto [last, error] = std::from_chars(word.data(), end, number);
-  return error == std::errc() && last == end ? std::optional(number) : std::nullopt;
+  if (last != end || error == std::errc::invalid_argument)
+    return std::nullopt;
+  return error == std::errc() ? number : std::numeric_limits<double>::quiet_NaN();
 }
 
-std::optional<double> parseWeight(const std::string &word) {
-  const std::optional<double> number = parseNumber(word);
-  return number && std::isfinite(*number) && *number > 0 ? number : std::nullopt;
+bool isWeight(double number) {
+  return std::isfinite(number) && number > 0;
 }
 
 /// The index of the first character of PATH in `NAME=PATH`; 0 for another word.
@@ -49,11 +52,14 @@ DataPaths mistake(const std::string &clause) {
 DataPaths parseMixture(const std::vector<std::string> &words) {
   DataPaths mixture;
   for (size_t i = 0; i < words.size(); i += 2) {
-    const std::optional<double> weight = parseWeight(words[i]);
+    const std::optional<double> weight = parseNumber(words[i]);
     if (!weight)
       return mistake("`" + words[i] + "` is not a weight");
     if (i + 1 == words.size())
       return mistake("the weight `" + words[i] + "` has no path");
+    if (!isWeight(*weight))
+      return mistake("the weight `" + words[i] + "` of `" + words[i + 1] +
+                     "` must be a positive, finite number");
     mixture.paths.push_back({words[i + 1], *weight});
   }
   return mixture;
@@ -83,16 +89,21 @@ DataPaths parseSets(const std::vector<std::string> &words) {
 
 DataPaths parseDataPaths(const std::string &text) {
   const std::vector<std::string> words = splitWords(text);
-  if (words.size() >= 4 && parseWeight(words[0]))
+  if (words.size() >= 4 && parseNumber(words[0]))
     return parseMixture(words);
   if (!words.empty() && pathStart(words[0]) != 0)
     return parseSets(words);
   return {{{text}}};
 }
 
-bool resemblesMixture(const std::string &text) {
+std::string findMixtureMistake(const std::string &text) {
   const std::vector<std::string> words = splitWords(text);
-  return words.size() > 1 && parseNumber(words[0]);
+  if (words.size() < 2 || !parseNumber(words[0]))
+    return "";
+  const DataPaths mixture = parseMixture(words);
+  if (mixture.paths.size() == 1)
+    return "`" + mixture.paths[0].path + "` is its only set, and needs no weight";
+  return mixture.mistake;
 }
 
 std::string mapPaths(const std::string &text,

@@ -24,13 +24,14 @@ struct DataPaths {
   std::string mistake = {};    ///< a clause for a message: "`code` is not a weight"
 };
 
-/// A text is a mixture if it has four words or more and the first is a weight; it then has an even
-/// number of words, and each odd one is a weight. A text names evaluation sets if its first word
-/// does; then all words do, and the names differ.
+/// A text is a mixture if it has four words or more and the first is a number; it then has an even
+/// number of words, and each odd one is a positive, finite number. A text names evaluation sets if
+/// its first word does; then all words do, and the names differ.
 DataPaths parseDataPaths(const std::string &text);
 
-/// Whether a text that names no file was probably meant as a mixture: its first word is a number.
-bool resemblesMixture(const std::string &text);
+/// What is wrong with a text that names no file, as a mixture: a clause. Empty if it was hardly
+/// meant as one, since its first word is no number.
+std::string findMixtureMistake(const std::string &text);
 
 /// The text with `map` applied to each path. A text with a mistake is returned unchanged.
 std::string mapPaths(const std::string &text,

@@ -55,12 +55,15 @@ static std::string getPathAsWritten(llvm::StringRef path, Location loc,
       .string();
 }
 
-/// The remedy for a missing data file of a section.
-static const char *getHelpForMissingData(llvm::StringRef section, bool isMixture, Code code) {
+/// The remedy for a missing data file of a section. `mistake`: of a path that was meant as a
+/// mixture.
+static std::string getHelpForMissingData(llvm::StringRef section, const std::string &mistake,
+                                         Code code) {
   const bool trains = section == "data";
-  if (isMixture)
+  if (!mistake.empty())
     return trains
-               ? "a mixture has a weight before each path: \"0.7 web 0.3 code\""
+               ? "as a mixture, it has a mistake: " + mistake +
+                     ". A mixture has a weight before each path: \"0.7 web 0.3 code\""
                : "evaluation sets have a name before each path: \"web=valid/web code=valid/code\"";
   if (!trains)
     return "";
@@ -77,9 +80,10 @@ static void checkData(const sema::CheckedRun &run, Code code, DiagnosticEngine &
     if (missing == files.end())
       continue;
     const Location at = run.run.options.at(section + ".path").loc;
-    const bool isMixture = resemblesMixture(getPathAsWritten(*missing, at, diags.sourceManager()));
+    const std::string mistake =
+        findMixtureMistake(getPathAsWritten(*missing, at, diags.sourceManager()));
     diags.report(code, at, "there is no file `" + *missing + "`")
-        .help(getHelpForMissingData(section, isMixture, code));
+        .help(getHelpForMissingData(section, mistake, code));
   }
 }
 

@@ -174,10 +174,23 @@ std::vector<DataPath> readPaths(const DataSettings &data) {
   if (!mistake.empty())
     throw UserError(
         fmt::format("'{}' names several data sets, but {}: {}", data.path, mistake, rightForm));
-  if (paths.size() == 1 && !exists(data.path) && resemblesMixture(data.path))
-    throw UserError(fmt::format("there is no file '{}', and it is not a complete mixture: {}",
-                                data.path, rightForm));
+  if (paths.size() == 1 && !exists(data.path))
+    if (const std::string wrong = findMixtureMistake(data.path); !wrong.empty())
+      throw UserError(fmt::format("there is no file '{}'; as a mixture, it has a mistake: {}: {}",
+                                  data.path, wrong, rightForm));
   return paths;
+}
+
+/// Refuses a set so light that no sample would come from it: shares are multiples of 2^-32.
+void refuseTooLightSets(const std::vector<DataPath> &sets) {
+  auto isLighter = [](const DataPath &a, const DataPath &b) { return a.weight < b.weight; };
+  const DataPath &heaviest = *std::max_element(sets.begin(), sets.end(), isLighter);
+  for (const DataPath &set : sets)
+    if (set.weight / heaviest.weight < 0x1p-32)
+      throw UserError(
+          fmt::format("the weight {:g} of '{}' is too small beside the {:g} of '{}': no "
+                      "sample would come from it; raise it, or leave out the set",
+                      set.weight, set.path, heaviest.weight, heaviest.path));
 }
 
 } // namespace
@@ -197,7 +210,9 @@ DataSettings getEvaluationSettings(const Settings &settings) {
 DataSource openTrainingData(const Program &program, const std::vector<InputSpec> &inputs,
                             const DataSettings &data, uint64_t seed) {
   std::vector<DataSource::Component> components;
-  for (const DataPath &set : readPaths(data)) {
+  const std::vector<DataPath> sets = readPaths(data);
+  refuseTooLightSets(sets);
+  for (const DataPath &set : sets) {
     if (!set.name.empty())
       throw UserError(fmt::format("'{}' names an evaluation set, but these are training data; for "
                                   "a file of this name write './{}={}'",

@@ -18,7 +18,12 @@ int64_t countSamples(int64_t g, uint64_t fraction) {
 
 } // namespace
 
-MixtureOrder::MixtureOrder(const std::vector<double> &weights) {
+MixtureOrder::MixtureOrder(std::vector<double> weights) {
+  // As fractions of the greatest, so that their sum is finite.
+  const double greatest = *std::max_element(weights.begin(), weights.end());
+  if (!std::isfinite(std::accumulate(weights.begin(), weights.end(), 0.0)))
+    for (double &weight : weights)
+      weight /= greatest;
   double rest = std::accumulate(weights.begin(), weights.end(), 0.0);
   for (double weight : weights) {
     fractions.push_back(

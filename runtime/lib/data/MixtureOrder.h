@@ -17,7 +17,7 @@ namespace titan::rt {
 class MixtureOrder {
 public:
   /// Positive weights; they need not add up to 1.
-  explicit MixtureOrder(const std::vector<double> &weights);
+  explicit MixtureOrder(std::vector<double> weights);
 
   struct Choice {
     size_t set;

@@ -28,8 +28,13 @@ TEST(DataPaths, MixturesAreWeightsAndPathsInTurn) {
 TEST(DataPaths, NamesTheMistakeOfAMixture) {
   EXPECT_EQ(print("0.7 web 0.3 code 0.1"), "the weight `0.1` has no path");
   EXPECT_EQ(print("0.7 web code 0.3"), "`code` is not a weight");
-  for (const char *wrong : {"1 a 0 b", "1 a -1 b", "1 a inf b", "1 a 1x b"})
-    EXPECT_NE(print(wrong).find("is not a weight"), std::string::npos) << wrong;
+  EXPECT_EQ(print("1 a 1x b"), "`1x` is not a weight");
+  for (const std::string weight : {"0", "-1", "nan", "inf", "1e400", "1e-400"}) {
+    EXPECT_EQ(print("1 a " + weight + " b"),
+              "the weight `" + weight + "` of `b` must be a positive, finite number");
+    EXPECT_EQ(print(weight + " a 1 b"),
+              "the weight `" + weight + "` of `a` must be a positive, finite number");
+  }
 }
 
 TEST(DataPaths, EvaluationSetsAreNamesAndPaths) {
@@ -49,10 +54,13 @@ TEST(DataPaths, NamesTheMistakeOfSets) {
 }
 
 TEST(DataPaths, RecognisesMalformedMixtures) {
-  for (const char *text : {"0.7 my.jsonl 0.3", "0.7 my.jsonl", "0 a 1 b"})
-    EXPECT_TRUE(resemblesMixture(text)) << text;
+  EXPECT_EQ(findMixtureMistake("0.7 my.jsonl 0.3"), "the weight `0.3` has no path");
+  EXPECT_EQ(findMixtureMistake("1 pairs"), "`pairs` is its only set, and needs no weight");
+  EXPECT_EQ(findMixtureMistake("-1 pairs"),
+            "the weight `-1` of `pairs` must be a positive, finite number");
+  EXPECT_EQ(findMixtureMistake("0.7 web code"), "`code` is not a weight");
   for (const char *text : {"my.jsonl", "0.7", "my 0.7 file", ""})
-    EXPECT_FALSE(resemblesMixture(text)) << text;
+    EXPECT_EQ(findMixtureMistake(text), "") << text;
 }
 
 TEST(DataPaths, MapsPathsAlone) {

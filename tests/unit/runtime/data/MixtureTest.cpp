@@ -33,6 +33,13 @@ TEST(MixtureOrder, DividesByWeight) {
   }
 }
 
+// The sum of finite weights may be infinite.
+TEST(MixtureOrder, DividesByGreatWeights) {
+  EXPECT_EQ(MixtureOrder({1e308, 1e308}).counts(1000), (std::vector<int64_t>{500, 500}));
+  EXPECT_EQ(MixtureOrder({1.5e308, 7.5e307, 7.5e307}).counts(600),
+            (std::vector<int64_t>{300, 150, 150}));
+}
+
 // No table: a sample of any number is found, at the limits of integers too.
 TEST(MixtureOrder, IsExactForLargeNumbers) {
   MixtureOrder order({0.3, 0.7});
