@@ -204,6 +204,18 @@ private:
     report.say(
         "note: the schedule ends at step {}, but ended at {} when the checkpoint was saved{}",
         steps, previousEnd, instead);
+    if (next > previousEnd && next <= steps)
+      warnOfJump(learningRate.at(found.step, previousEnd), next);
+  }
+
+  /// Warns if a run that had finished continues at a higher rate than that of its last step.
+  void warnOfJump(double finalRate, int64_t next) {
+    const double rate = learningRate.at(next, steps);
+    if (rate > finalRate)
+      report.warn("the schedule had ended at the learning rate {:.3g}, which jumps back to {:.3g} "
+                  "in step {}; for a new schedule from these weights, start a new run: "
+                  "--init-from {} --out ANOTHER",
+                  finalRate, rate, next, directory.path());
   }
 
   int loop() {
