@@ -3,6 +3,7 @@
 #include "Verify.h"
 #include "rundir/Archive.h"
 #include "rundir/PreviousRun.h"
+#include "state/FindNonFinite.h"
 #include "state/TensorFiles.h"
 #include "state/WeightFiles.h"
 #include "weights/TokenizerFiles.h"
@@ -215,6 +216,11 @@ void printSummary(Executor &executor, const LoadedWeights &loaded) {
   if (executor.isFirst())
     for (const std::string &note : summarise(loaded.rows, loaded.sources))
       std::fprintf(stderr, "%s\n", note.c_str());
+  if (const std::string bad = findNonFinite(executor); executor.isFirst() && !bad.empty())
+    std::fprintf(stderr,
+                 "warning: '%s' holds numbers that are not finite, and neither is what is computed "
+                 "from them: start from other weights, such as an earlier checkpoint\n",
+                 bad.c_str());
 }
 
 LoadedWeights loadTrainedWeights(Executor &executor, const Options &options,

@@ -48,7 +48,7 @@ LoadedWeights loadWeights(Executor &executor, const std::vector<WeightSource> &s
                           uint64_t seed);
 
 /// Prints what was loaded and what was not (summarise() of weights/WeightTable.h), on the first
-/// rank to standard error.
+/// rank to standard error. Warns of loaded parameters that are not finite. Collective.
 void printSummary(Executor &executor, const LoadedWeights &loaded);
 
 /// Loads the weights of --init-from for a command that does not train (`eval`, `generate`,

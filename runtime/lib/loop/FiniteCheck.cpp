@@ -54,8 +54,12 @@ std::string FiniteCheck::describe() const {
   auto number = [](double value) {
     return std::isnan(value) ? std::string("nan") : fmt::format("{:.6g}", value);
   };
-  return fmt::format("the loss is {} and the gradient's norm {}", number(trainStep.loss()),
-                     number(trainStep.norm()));
+  std::string named; // losses that are not finite
+  for (const auto &[name, value] : trainStep.losses())
+    if (!std::isfinite(value))
+      named += fmt::format("{}`{}` {}", named.empty() ? "" : ", ", name, number(value));
+  return fmt::format("the loss is {}{} and the gradient's norm {}", number(trainStep.loss()),
+                     named.empty() ? "" : " (" + named + ")", number(trainStep.norm()));
 }
 
 void FiniteCheck::setResult(int64_t step, bool isFinite) {

@@ -31,7 +31,7 @@ class NonFiniteTest(ProgramCase):
         two ranks."""
         for ranks in (1, 2):
             run, output = self.run_nan(f"run-{ranks}", "14", ranks=ranks, status=76 if ranks == 1 else 1)
-            self.assertIn("error: step 14: the loss is nan and the gradient's norm 0", output)
+            self.assertIn("error: step 14: the loss is nan (`nll` nan) and the gradient's norm 0", output)
             self.assertIn("checkpoints/step-12' is good", output)
             status = json.loads((run / "status.json").read_text())
             self.assertEqual((status["state"], status["step"], status["exit_status"]),
@@ -80,7 +80,7 @@ class NonFiniteTest(ProgramCase):
         for ranks in (1, 2):
             run, output = self.run_nan(f"all-{ranks}", "14", steps=130, every=12, ranks=ranks,
                                      BIGRAM_SKIPS="1", status=76 if ranks == 1 else 1)
-            self.assertIn("error: step 113: the loss is nan and the gradient's norm 0", output)
+            self.assertIn("error: step 113: the loss is nan (`nll` nan) and the gradient's norm 0", output)
             self.assertIn("as in all of the last 100 steps, whose updates were skipped", output)
             self.assertIn("checkpoints/step-12' is good", output)
             status = json.loads((run / "status.json").read_text())
@@ -106,8 +106,11 @@ class NonFiniteTest(ProgramCase):
         run, _ = self.train("run", "--steps", 10, "--set", "checkpoint.every=5")
         _, output = self.train("run", "--steps", 20)
         self.assertRegex(output, "note: the schedule ends at step 20, but ended at 10 when the checkpoint was")
+        self.assertRegex(output, "warning: the schedule had ended at the learning rate [0-9.e-]+, which jumps back to "
+                         f"[0-9.e-]+ in step 11; for a new schedule .*: --init-from .*run --out ANOTHER")
         run, _ = self.train("part", "--steps", 20, "--stop-at", 10)
         _, output = self.train("part", "--steps", 16)
+        self.assertNotIn("jumps back", output)
         self.assertRegex(output, r"; the learning rate of step 11 is 1\.94 instead of 2\.4")
         _, output = self.train("part", "--steps", 16, "--resume", run / "checkpoints/step-10", "--set",
                              "schedule.decay=constant")

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 
@@ -154,8 +155,13 @@ class ProgramTest(ProgramCase):
 
     def test_incomplete_mixtures(self):
         """The message for a malformed mixture shows the right form."""
-        for data, words in ((f"0.7 {self.text} 0.3", "it is not a complete mixture: a mixture has a weight "
-                             "before each path"),
+        for data, words in ((f"0.7 {self.text} 0.3", "the weight `0.3` has no path: a mixture has a weight before each "
+                             "path"),
+                            (f"1e-12 {self.text} 1 {self.text}", "no sample would come from it"),
+                            (f"1 {self.text}", "is its only set, and needs no weight"),
+                            (f"nan {self.text}", "must be a positive, finite number"),
+                            (f"0 {self.text} 1 {self.text}", f"the weight `0` of `{self.text}` must be a positive, "
+                             "finite number"),
                             (f"0.7 {self.text} 0.3 {self.text} 1", "the weight `1` has no path"),
                             (f"0.7 {self.text} {self.text} 1", f"`{self.text}` is not a weight")):
             self.assertIn(words, self.run_exe("--data", data, status=1)[1])
@@ -373,10 +379,27 @@ class ProgramTest(ProgramCase):
             self.assertIn(mistake, self.run_exe(*arguments, "--dry-run", status=1)[1])
         self.assertEqual([path.name for path in self.folder.iterdir()], ["text"])
 
+    def test_weights_that_are_not_finite(self):
+        """Each command that starts from such weights names a parameter."""
+        run, _ = self.train("run", "--steps", 1)
+        data = bytearray((run / "model.safetensors").read_bytes())
+        header = json.loads(data[8:8 + int.from_bytes(data[:8], "little")])
+        tensors = {name: entry for name, entry in header.items() if name != "__metadata__"}
+        last = max(tensors, key=lambda name: tensors[name]["data_offsets"])
+        data[-8:] = struct.pack("<d", float("nan"))
+        bad = self.folder / "bad.safetensors"
+        bad.write_bytes(data)
+        warning = f"warning: '{last}' holds numbers that are not finite"
+        for ranks in (1, 2):
+            self.assertIn(warning, self.run_exe("eval", "--data", self.text, "--init-from", bad, ranks=ranks)[1])
+        self.assertIn(warning, self.train("more", "--steps", 1, "--init-from", bad, status=76)[1])
+        bad.write_bytes((run / "model.safetensors").read_bytes())
+        self.assertNotIn("not finite", self.run_exe("eval", "--data", self.text, "--init-from", bad)[1])
+
     def test_a_loss_that_is_nan(self):
         """A loss that is NaN ends the run with its own status, or is reported once."""
         _, text = self.train("stopped", "--set", "optimizer.lr=1e38", "--steps", 5, status=76)
-        self.assertRegex(text, "error: step 2: the loss is nan and the gradient's norm nan, so the run stops")
+        self.assertRegex(text, r"error: step 2: the loss is nan \(`nll` nan\) and the gradient's norm nan, so the run stops")
         run, text = self.train("run", "--set", "optimizer.lr=1e38", "--steps", 5, "--set",
                                "on_nonfinite=warn")
         self.assertEqual(len(re.findall("^warning: step 2: the loss is nan ", text, re.M)), 1, text)
