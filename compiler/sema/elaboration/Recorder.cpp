@@ -29,10 +29,16 @@ ValueId Recorder::newValue(TensorType type, Location at) {
   return id;
 }
 
-/// Whether a tensor has at most `maxDims` dimensions and `maxElements` elements over all enclosing
-/// repeats; reports an error if not.
-bool Recorder::checkElements(const TensorType &type, Location at) {
-  constexpr double maxElements = 0x1p53;
+/// Elements that an index counts exactly; and those of gathered elements, which usually never
+/// exist: a contraction reads them from the table. --titan-verify-model-phase refuses those that
+/// remain.
+static double getMaxElements(OpKind kind) {
+  return kind == OpKind::Gather ? 0x1p60 : 0x1p53;
+}
+
+/// Whether a result of `kind` has at most `maxDims` dimensions, and not too many elements over all
+/// enclosing repeats; reports an error if not.
+bool Recorder::checkElements(OpKind kind, const TensorType &type, Location at) {
   if (type.dims.size() > maxDims) {
     report(Code::TooLarge, at, "a tensor has at most " + std::to_string(maxDims) + " dimensions");
     return false;
@@ -42,11 +48,21 @@ bool Recorder::checkElements(const TensorType &type, Location at) {
     count *= static_cast<double>(model.dims[loop.dim].size);
   for (DimId id : type.dims)
     count *= static_cast<double>(model.dims[id].size);
+  if (count <= getMaxElements(kind))
+    return true;
   // One size often makes many tensors too large; report it once.
-  if (count > maxElements && !std::exchange(reportedTooLarge, true))
-    report(Code::TooLarge, at,
-           "a tensor with " + printSizes(type.dims) + " has over 2**53 elements");
-  return count <= maxElements;
+  if (!std::exchange(reportedTooLarge, true))
+    reportTooLarge(type, at);
+  return false;
+}
+
+void Recorder::reportTooLarge(const TensorType &type, Location at) {
+  std::string repeats;
+  for (const Loop &loop : context.loops)
+    repeats += (repeats.empty() ? " in repeats of " : " x ") + model.dims[loop.dim].name + " = " +
+               std::to_string(model.dims[loop.dim].size);
+  report(Code::TooLarge, at,
+         "a tensor with " + printSizes(type.dims) + repeats + " has over 2**53 elements");
 }
 
 ValueId Recorder::converted(ValueId value, DType dtype, Location at) {
@@ -86,7 +102,7 @@ Value Recorder::append(Op op, TensorType type, Location at) {
 Value Recorder::appendAll(Op op, std::vector<TensorType> types, Location at) {
   std::vector<Value> results;
   for (TensorType &type : types) {
-    if (!checkElements(type, at))
+    if (!checkElements(op.kind, type, at))
       return {};
     op.results.push_back(newValue(std::move(type), at));
     results.push_back(Value::ofTensor(op.results.back()));

@@ -39,7 +39,8 @@ public:
 
 private:
   Value appendAll(Op op, std::vector<TensorType> types, Location at);
-  bool checkElements(const TensorType &type, Location at);
+  bool checkElements(OpKind kind, const TensorType &type, Location at);
+  void reportTooLarge(const TensorType &type, Location at);
   void notePositions(const Op &op);
   void noteDocumentPositions(const Input &input, ValueId id);
 

@@ -21,7 +21,8 @@ def TitanVerifyModelPhase : Pass<"titan-verify-model-phase", "::mlir::ModuleOp">
       each buffer (`titan.buffer`);
     - (M5) `titan.updated_by` of each trained parameter names the function that updates it.
     In the module:
-    - (M6) no type has a sharding.
+    - (M6) no type has a sharding;
+    - (M7) a value has at most 2**53 elements over all iterations of the repeats around it.
 
     The pass works on the module, because (M3) compares programs.
   }];

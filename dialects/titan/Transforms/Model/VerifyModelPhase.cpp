@@ -129,6 +129,45 @@ static LogicalResult verifyUnsharded(Operation *op) {
   return success();
 }
 
+static void printSize(llvm::raw_ostream &text, DimAttr dim) {
+  text << dim.getName().getValue() << " = " << dim.getSize();
+}
+
+/// (M7) An index counts all elements of a value exactly. Users meet this rule where they select a
+/// tensor per row and the row is not contracted with it at once.
+static LogicalResult verifyCountable(Value value) {
+  auto type = dyn_cast<NamedTensorType>(value.getType());
+  if (!type)
+    return success();
+  double count = 1;
+  for (DimAttr dim : type.getDims())
+    count *= static_cast<double>(dim.getSize());
+  std::string repeats;
+  llvm::raw_string_ostream text(repeats);
+  for (Operation *op = value.getParentBlock()->getParentOp(); op; op = op->getParentOp())
+    if (auto repeat = dyn_cast<RepeatOp>(op)) {
+      count *= static_cast<double>(repeat.getDim().getSize());
+      text << (repeats.empty() ? " in repeats of " : " x ");
+      printSize(text, repeat.getDim());
+    }
+  if (count <= 0x1p53)
+    return success();
+  std::string sizes;
+  llvm::raw_string_ostream list(sizes);
+  llvm::interleaveComma(type.getDims(), list, [&](DimAttr dim) { printSize(list, dim); });
+  return emitError(value.getLoc())
+         << "(M7) a tensor with [" << sizes << "]" << repeats << " has over 2**53 elements";
+}
+
+static LogicalResult verifyResults(Operation *op) {
+  if (failed(verifyUnsharded(op)))
+    return failure();
+  for (Value result : op->getResults())
+    if (failed(verifyCountable(result)))
+      return failure();
+  return success();
+}
+
 namespace {
 struct VerifyModelPhase : titan::ir::impl::TitanVerifyModelPhaseBase<VerifyModelPhase> {
   LogicalResult verify() {
@@ -143,7 +182,7 @@ struct VerifyModelPhase : titan::ir::impl::TitanVerifyModelPhaseBase<VerifyModel
         return failure();
     }
     WalkResult walk =
-        getOperation().walk([](Operation *op) -> WalkResult { return verifyUnsharded(op); });
+        getOperation().walk([](Operation *op) -> WalkResult { return verifyResults(op); });
     return failure(walk.wasInterrupted());
   }
 

@@ -218,3 +218,22 @@ func.func @train(%step: !i {titan.scalar = "step", titan.input = "step"}) -> (!i
     attributes {titan.program = "train"} {
   return %step : !i
 }
+
+// -----
+
+!x = !titan.tensor<f32[seq = 1048576, embed = 4096]>
+!e = !titan.tensor<f32[seq = 1048576, embed = 4096, ffn = 4096]>
+!w = !titan.tensor<f32[experts = 8, embed = 4096, ffn = 4096]>
+!i = !titan.tensor<i64[]>
+
+// (M7) Elements of a table that no contraction takes, 2**44 of them in each iteration.
+func.func @selects(%x: !x, %w: !w, %chosen: !titan.tensor<i64[seq = 1048576]>) -> !x {
+  %y = titan.repeat <layers = 1024> iter_args(%x) scanned() : (!x) -> !x {
+  ^bb0(%l: !i, %c: !x):
+    // expected-error @below {{(M7) a tensor with [seq = 1048576, embed = 4096, ffn = 4096] in repeats of layers = 1024 has over 2**53 elements}}
+    %e = titan.gather %w along "experts" at %chosen : (!w, !titan.tensor<i64[seq = 1048576]>) -> !e
+    %s = titan.reduce sum %e : !e -> !x
+    titan.yield %s : !x
+  }
+  return %y : !x
+}
