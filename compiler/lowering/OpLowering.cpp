@@ -263,6 +263,19 @@ static ir::DimAttr makeStackDim(ir::DimAttr dim, ArrayRef<sema::Region> bodies,
   return ir::DimAttr::get(builder.getContext(), builder.getStringAttr(name), dim.getSize());
 }
 
+void OpLowering::markFirstLayer(const Op &op, ir::RepeatOp repeat) {
+  const sema::Dim &dim = model.dims[op.dims[0]];
+  int64_t before = 0, all = 0;
+  for (const Op &other : model.body.ops) {
+    if (&other == &op)
+      before = all;
+    if (other.kind == OpKind::Repeat && model.dims[other.dims[0]].name == dim.name)
+      all += model.dims[other.dims[0]].size;
+  }
+  if (all > dim.size)
+    repeat->setAttr(ir::attr::kFirstLayer, builder.getI64IntegerAttr(before));
+}
+
 void OpLowering::lowerRepeat(const Op &op, mlir::Location loc) {
   SmallVector<Value> inits, slices;
   SmallVector<Type> types;
@@ -289,6 +302,8 @@ void OpLowering::lowerRepeat(const Op &op, mlir::Location loc) {
   ir::IterationTable table(SmallVector<int64_t>(op.table.begin(), op.table.end()));
   auto made = builder.create<ir::RepeatOp>(loc, types, dim, /*reverse=*/false, table, inits, slices,
                                            users, stackedUsers);
+  if (indices.empty())
+    markFirstLayer(op, made);
   for (auto [region, body] : llvm::zip_equal(made.getBodies(), op.body))
     lowerBody(region, body, inits, scanned, updated, loc);
   for (auto [id, value] : llvm::zip_equal(op.results, made.getIterResults()))

@@ -55,6 +55,9 @@ private:
   mlir::Value lowerDropout(const sema::Op &op, mlir::Location loc, ir::NamedTensorType type);
   mlir::Operation *lowerMultiResult(const sema::Op &op, mlir::Location loc);
   void lowerRepeat(const sema::Op &op, mlir::Location loc);
+  /// Gives a repeat of the function its `titan.first_layer`, if there are others over its
+  /// dimension.
+  void markFirstLayer(const sema::Op &op, ir::RepeatOp repeat);
   /// For each parameter, the variants of a repeat that scan it.
   using VariantsByParameter = llvm::MapVector<uint32_t, llvm::SmallVector<int64_t>>;
   VariantsByParameter findScannedParameters(llvm::ArrayRef<sema::Region> bodies) const;

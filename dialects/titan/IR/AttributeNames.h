@@ -103,6 +103,9 @@ inline constexpr llvm::StringLiteral kStacked = "titan.stacked";
 /// Also on repeats: the stage of the pipeline, counted from 0. Arguments of several stages share a
 /// name and differ in their slots.
 inline constexpr llvm::StringLiteral kStage = "titan.stage";
+/// On repeats of a function: the iterations of the model's repeats over the same dimension before
+/// this one. A program may lack some of these repeats.
+inline constexpr llvm::StringLiteral kFirstLayer = "titan.first_layer";
 /// On padded arguments and results: their sizes without padding, which files and initial values
 /// use. The padding is zero.
 inline constexpr llvm::StringLiteral kUnpadded = "titan.unpadded";

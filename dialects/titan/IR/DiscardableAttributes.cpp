@@ -135,6 +135,7 @@ constexpr Rule kRules[] = {
     {attr::kValue, OnArgument, kAnyKind},
     {attr::kStacked, OnArgument | OnResult, kStackedKind},
     {attr::kStage, OnArgument | OnResult | OnRepeat, kIntegerKind},
+    {attr::kFirstLayer, OnRepeat, kIntegerKind},
     {attr::kUnpadded, OnArgument | OnResult, kIntegersKind},
     {attr::kMicrobatch, OnArgument, kUnitKind},
     {attr::kStash, OnArgument | OnResult, kStringKind},

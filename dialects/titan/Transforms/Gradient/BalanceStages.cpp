@@ -47,11 +47,14 @@ public:
   }
 
 private:
-  /// Adds the layers of `repeat` after those of earlier repeats.
+  /// Adds the layers of `repeat` from its `titan.first_layer` on, or after those of earlier
+  /// repeats.
   void addLayers(RepeatOp repeat) {
     SmallVector<double> variantTimes;
     for (const RepeatVariant &body : repeat.getVariants())
       variantTimes.push_back(countTime(body.getRegion()));
+    if (auto first = repeat->getAttrOfType<IntegerAttr>(attr::kFirstLayer))
+      numCounted = first.getInt();
     for (int64_t i = 0; i < repeat.getDim().getSize(); ++i, ++numCounted)
       // Another number of iterations is an error of --titan-split-stages.
       if (numCounted < static_cast<int64_t>(times.layers.size()))
@@ -96,7 +99,7 @@ private:
   func::FuncOp train;
   dist::PipelineOp pipeline;
   schedule::LayerTimes times;
-  int64_t numCounted = 0;                 ///< layers of the repeats so far
+  int64_t numCounted = 0;                 ///< layers up to the end of the last repeat
   llvm::DenseMap<Value, int64_t> layerOf; ///< by `findLayer`
 };
 

@@ -162,6 +162,9 @@ def TitanSplitStages : Pass<"titan-split-stages", "::mlir::func::FuncOp"> {
     are divided in the same manner. Other scanned inputs are sliced. The index in the body of a stage is still that of the model.
     A stage contains the variants of its own layers only.
 
+    The layers of several repeats over the dimension are counted one after the other. A program that lacks
+    some repeats of the model has the number of layers before a repeat as `titan.first_layer`.
+
     A stacked output with another use than the update of a buffer is an error, and so is a stacked
     argument with a second use.
 

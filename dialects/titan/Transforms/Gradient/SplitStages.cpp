@@ -53,6 +53,7 @@ public:
 
 private:
   LogicalResult verifySizes();
+  LogicalResult verifyFirstLayers();
   SmallVector<Stage> getStages(RepeatOp repeat);
   LogicalResult verifyStackedOutput(OpResult output);
   LogicalResult splitArgument(RepeatOp repeat, unsigned number);
@@ -67,7 +68,8 @@ private:
   func::FuncOp function;
   Operation *terminator;
   dist::PipelineOp pipeline;
-  SmallVector<RepeatOp> repeats; ///< before the division
+  SmallVector<RepeatOp> repeats;    ///< before the division
+  SmallVector<int64_t> firstLayers; ///< of each repeat, the layers of the model before it
   /// For each divided argument and stacked output, its values.
   llvm::MapVector<Value, StageValues> arguments, outputs;
   /// For each result of the function, the argument that it updates; null if it updates none.
@@ -99,19 +101,43 @@ static NamedTensorType getStageType(RepeatOp repeat, Stage stage, NamedTensorTyp
   return RepeatOp::getStackedType(dim, RepeatOp::getSlotType(whole));
 }
 
+/// The first layer of `repeat`: that of `titan.first_layer`, or else `next`.
+static int64_t getFirstLayer(RepeatOp repeat, int64_t next) {
+  auto first = repeat->getAttrOfType<IntegerAttr>(attr::kFirstLayer);
+  return first ? first.getInt() : next;
+}
+
 StageSplitter::StageSplitter(func::FuncOp function, dist::PipelineOp pipeline)
     : function(function), terminator(function.getBody().front().getTerminator()),
       pipeline(pipeline) {
+  int64_t next = 0;
   for (auto repeat : function.getBody().getOps<RepeatOp>())
-    if (pipeline.isOver(repeat.getDim().getName()) && !repeat.getReverse())
+    if (pipeline.isOver(repeat.getDim().getName()) && !repeat.getReverse()) {
       repeats.push_back(repeat);
+      firstLayers.push_back(getFirstLayer(repeat, next));
+      next = firstLayers.back() + repeat.getDim().getSize();
+    }
   for (unsigned i = 0; i < function.getNumResults(); ++i) {
     auto target = function.getResultAttrOfType<IntegerAttr>(i, attr::kUpdates);
     updated.push_back(target ? Value(function.getArgument(target.getInt())) : Value());
   }
 }
 
+/// Whether each repeat has layers of its own in the pipeline.
+LogicalResult StageSplitter::verifyFirstLayers() {
+  SmallVector<bool> isTaken(pipeline.getNumLayers(), false);
+  for (auto [repeat, first] : llvm::zip_equal(repeats, firstLayers))
+    for (int64_t layer = first; layer < first + repeat.getDim().getSize(); ++layer)
+      if (layer < 0 || layer >= pipeline.getNumLayers() || std::exchange(isTaken[layer], true))
+        return repeat->emitError("has layer ")
+               << layer << ", which is a layer of another repeat, or not one of the "
+               << pipeline.getNumLayers() << " of the pipeline";
+  return success();
+}
+
 LogicalResult StageSplitter::verifySizes() {
+  if (llvm::any_of(repeats, [](RepeatOp repeat) { return repeat->hasAttr(attr::kFirstLayer); }))
+    return verifyFirstLayers();
   int64_t iterations = 0;
   for (RepeatOp repeat : repeats)
     iterations += repeat.getDim().getSize();
@@ -125,9 +151,7 @@ LogicalResult StageSplitter::verifySizes() {
 
 /// The stages that run iterations of `repeat`.
 SmallVector<Stage> StageSplitter::getStages(RepeatOp repeat) {
-  int64_t before = 0; // the iterations of the repeats before this one
-  for (RepeatOp other : llvm::make_range(repeats.begin(), llvm::find(repeats, repeat)))
-    before += other.getDim().getSize();
+  const int64_t before = firstLayers[llvm::find(repeats, repeat) - repeats.begin()];
   SmallVector<Stage> stages;
   int64_t first = -before;
   for (auto [number, layers] : llvm::enumerate(pipeline.getLayersPerStage())) {
@@ -299,6 +323,7 @@ RepeatOp StageSplitter::createStage(RepeatOp repeat, Stage stage, ValueRange ini
     shiftIndex(created.getVariant(number), stage.first);
   }
   created->setDiscardableAttrs(repeat->getDiscardableAttrDictionary());
+  created->removeAttr(attr::kFirstLayer);
   created->setAttr(attr::kStage, builder.getI64IntegerAttr(stage.number));
   return created;
 }

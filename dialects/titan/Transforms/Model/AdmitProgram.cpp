@@ -110,6 +110,8 @@ private:
         builder.create<RepeatOp>(repeat.getLoc(), types, repeat.getDim(),
                                  /*reverse=*/false, repeat.getIterations(),
                                  /*inits=*/ValueRange(), inputs, scannedUsers, stackedUsers);
+    if (Attribute first = repeat->getAttr(attr::kFirstLayer))
+      created->setAttr(attr::kFirstLayer, first);
     OpBuilder::InsertionGuard guard(builder);
     for (auto [number, body] : llvm::enumerate(created.getBodies())) {
       Block *block = builder.createBlock(&body);

@@ -55,3 +55,24 @@ func.func @train(%x: !s {titan.input = "x"}) -> (!s {titan.output = "loss"}) att
   %z = titan.reduce sum %y#1 : !w -> !s
   return %z : !s
 }
+
+// -----
+
+!s = !titan.tensor<f32[]>
+!i = !titan.tensor<i64[]>
+
+dist.mesh @mesh [#dist.axis<pp = 2>]
+dist.pipeline "pp" over "layers" layers_per_stage [2, 2] schedule "1f1b" microbatches 2
+// Repeats of the model share no layers.
+func.func @train(%x: !s {titan.input = "x"}) -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
+  %y = titan.repeat <layers = 2> iter_args(%x) scanned() {titan.first_layer = 0 : i64} : (!s) -> !s {
+  ^bb0(%l: !i, %c: !s):
+    titan.yield %c : !s
+  }
+  // expected-error @below {{has layer 1, which is a layer of another repeat, or not one of the 4 of the pipeline}}
+  %z = titan.repeat <layers = 2> iter_args(%y) scanned() {titan.first_layer = 1 : i64} : (!s) -> !s {
+  ^bb0(%l: !i, %c: !s):
+    titan.yield %c : !s
+  }
+  return %z : !s
+}
