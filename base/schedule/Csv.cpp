@@ -1,6 +1,7 @@
 #include "base/schedule/Csv.h"
 
 #include <algorithm>
+#include <map>
 
 namespace titan::schedule {
 
@@ -18,7 +19,11 @@ static std::string_view takeUntil(std::string_view &text, char mark) {
   return before;
 }
 
+/// Without surrounding spaces, and without the byte order mark that some editors write.
 static std::string_view trim(std::string_view text) {
+  constexpr std::string_view byteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(byteOrderMark))
+    text.remove_prefix(byteOrderMark.size());
   const size_t begin = std::min(text.find_first_not_of(" \t\r"), text.size());
   text.remove_prefix(begin);
   return text.substr(0, text.find_last_not_of(" \t\r") + 1);
@@ -61,6 +66,32 @@ static Row readRow(std::string_view line, int rank, std::vector<ScheduleFault> &
   return row;
 }
 
+/// Replaces the faults of a first line without any action by one: the line is a header.
+static void reportHeader(const Row &first, bool hasMore, std::vector<ScheduleFault> &faults) {
+  if (!first.empty() || !hasMore || faults.empty())
+    return;
+  faults = {{0, -1, "the first line has no actions, and a table has no header",
+             "remove the line: the first line has the actions of rank 0"}};
+}
+
+/// The rank of each stage: the one with most of its actions, so that an action on a wrong rank does
+/// not move its stage.
+static std::vector<int> findRanks(const Schedule &schedule) {
+  std::vector<int> rankOf(static_cast<size_t>(schedule.stages), -1);
+  std::vector<size_t> most(rankOf.size(), 0);
+  for (size_t rank = 0; rank < schedule.ranks.size(); ++rank) {
+    std::map<int, size_t> counts;
+    for (const Action &action : schedule.ranks[rank])
+      ++counts[action.stage];
+    for (auto [stage, count] : counts)
+      if (size_t &best = most[static_cast<size_t>(stage)]; count > best) {
+        best = count;
+        rankOf[static_cast<size_t>(stage)] = static_cast<int>(rank);
+      }
+  }
+  return rankOf;
+}
+
 /// Leaves out actions whose stage or microbatch is so large that the table must be incomplete: each
 /// stage has an action for each microbatch. This bounds the memory of later steps.
 static void removeImpossible(Schedule &schedule, std::vector<ScheduleFault> &faults) {
@@ -85,16 +116,16 @@ Schedule readTable(std::string_view text, std::vector<ScheduleFault> &faults) {
   while (!text.empty()) {
     const int rank = static_cast<int>(schedule.ranks.size());
     schedule.ranks.push_back(readRow(takeUntil(text, '\n'), rank, faults));
+    if (rank == 0)
+      reportHeader(schedule.ranks[0], !text.empty(), faults);
   }
   removeImpossible(schedule, faults);
-  for (size_t rank = 0; rank < schedule.ranks.size(); ++rank)
-    for (const Action &action : schedule.ranks[rank]) {
+  for (const Row &row : schedule.ranks)
+    for (const Action &action : row) {
       schedule.microbatches = std::max(schedule.microbatches, action.microbatch + 1);
       schedule.stages = std::max(schedule.stages, action.stage + 1);
-      schedule.rankOf.resize(static_cast<size_t>(schedule.stages), -1);
-      if (int &owner = schedule.rankOf[static_cast<size_t>(action.stage)]; owner < 0)
-        owner = static_cast<int>(rank);
     }
+  schedule.rankOf = findRanks(schedule);
   return schedule;
 }
 

@@ -3,7 +3,7 @@
 // and a backward pass that overlap.
 //
 // The table has no header. The number of stages, of microbatches and the rank of each stage follow
-// from the actions.
+// from the actions; a stage is on the rank that has most of its actions.
 //
 // Source: `_dump_csv` and `_load_csv` in torch/distributed/pipelining/schedules.py of PyTorch.
 #pragma once

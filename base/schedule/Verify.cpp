@@ -6,11 +6,13 @@
 namespace titan::schedule {
 
 ActionIndex::ActionIndex(const Schedule &schedule) {
-  for (size_t rank = 0; rank < schedule.ranks.size(); ++rank)
-    for (size_t i = 0; i < schedule.ranks[rank].size(); ++i) {
-      const auto [kind, stage, microbatch, cell] = schedule.ranks[rank][i];
-      positions.try_emplace({kind, stage, microbatch}, Position{rank, i});
-    }
+  for (bool isMisplaced : {false, true})
+    for (size_t rank = 0; rank < schedule.ranks.size(); ++rank)
+      for (size_t i = 0; i < schedule.ranks[rank].size(); ++i) {
+        const auto [kind, stage, microbatch, cell] = schedule.ranks[rank][i];
+        if ((schedule.getRankOfStage(stage) != static_cast<int>(rank)) == isMisplaced)
+          positions.try_emplace({kind, stage, microbatch}, Position{rank, i});
+      }
 }
 
 const Position *ActionIndex::find(const Action &action) const {

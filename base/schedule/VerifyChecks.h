@@ -18,7 +18,8 @@ class ActionIndex {
 public:
   explicit ActionIndex(const Schedule &schedule);
 
-  /// The first position of an action; null if the table does not have it.
+  /// The first position of an action, on the rank of its stage if it is there; null if the table
+  /// does not have it.
   const Position *find(const Action &action) const;
 
 private:
@@ -44,7 +45,7 @@ struct Verification {
   }
 };
 
-/// Every rank and every stage has actions.
+/// Every rank and every stage has actions, and no stage or microbatch has only a few.
 void checkShape(Verification &verification);
 /// Every action is on the rank of its stage, and there once.
 void checkOnce(Verification &verification);

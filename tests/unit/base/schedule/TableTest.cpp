@@ -79,6 +79,27 @@ TEST(Table, PointsAtCellsThatAreNoActions) {
   EXPECT_EQ(std::string(table).substr(cell.offset, cell.length), "1F0, 1G0 ,1B0");
 }
 
+// Editors may begin a file with a byte order mark, which nobody sees.
+TEST(Table, AcceptsAByteOrderMark) {
+  const char *table = "\xEF\xBB\xBF"
+                      "0F0,0X0\n";
+  std::vector<ScheduleFault> faults;
+  EXPECT_EQ(readTable(table, faults).ranks[0].size(), 1u);
+  ASSERT_EQ(faults.size(), 1u);
+  EXPECT_EQ(faults[0].cell, 1);
+  EXPECT_EQ(locateCell(table, 0, 0).offset, 3u);
+}
+
+TEST(Table, HasNoHeader) {
+  std::vector<ScheduleFault> faults;
+  readTable("step 0,step 1,step 2\n0F0,0B0\n", faults);
+  ASSERT_EQ(faults.size(), 1u);
+  EXPECT_EQ(faults[0].rank, 0);
+  EXPECT_EQ(faults[0].cell, -1);
+  EXPECT_THAT(faults[0].message, HasSubstr("a table has no header"));
+  EXPECT_THAT(faults[0].remedy, HasSubstr("remove the line"));
+}
+
 // A large number in a small table must not allocate memory for what is missing.
 TEST(Table, RefusesNumbersBeyondItsSize) {
   std::vector<ScheduleFault> faults;

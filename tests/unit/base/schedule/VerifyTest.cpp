@@ -71,6 +71,26 @@ TEST(Verify, FindsRepeatedActions) {
               "move it to rank 0");
 }
 
+// A stage is where most of its actions are: the one elsewhere is at fault, whichever comes first.
+TEST(Verify, FindsMisplacedActions) {
+  expectFault("0F0,0F1,0B0,0B1,1F0\n1F0,1B0,1F1,1B1\n", 0, 4,
+              "`1F0` is on rank 0, but stage 1 is on rank 1",
+              "remove it: `1F0` (rank 1, column 1) is the one of its stage");
+  expectFault("1F0,0F0,0F1,0B0,0B1\n1B0,1F1,1B1\n", 0, 0, "but stage 1 is on rank 1",
+              "move it to rank 1");
+}
+
+// A number that is too high makes one action wrong, not all others incomplete.
+TEST(Verify, FindsStrayNumbers) {
+  // The last rank of Schedule1F1B in PyTorch, whose table begins with 1F1 and ends with 1F4.
+  expectFault("0F0,0F1,0B0,0F2,0B1,0F3,0B2,0B3\n1F1,1B0,1F2,1B1,1F3,1B2,1F4,1B3\n", 1, 6,
+              "`1F4` has microbatch 4, of which the table has 1 action; other numbers have 4",
+              "number it below 4, or add the other actions of microbatch 4");
+  expectFault("0F0,0F1,0B0,0B1\n1F0,2B0,1F1,1B1\n", 1, 1,
+              "`2B0` has stage 2, of which the table has 1 action; other numbers have 4",
+              "number it below 2");
+}
+
 TEST(Verify, FindsWrongOrder) {
   expectFault("0B0,0F0\n", 0, 0, "reads the result of `0F0` (rank 0, column 2)",
               "move it behind column 2");
