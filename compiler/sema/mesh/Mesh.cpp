@@ -20,6 +20,8 @@ public:
 
   Mesh build(const ParallelDecl &decl) {
     for (const AxisDecl &axis : decl.axes)
+      declared.push_back(axis.name.text);
+    for (const AxisDecl &axis : decl.axes)
       if (isTooLarge(decl, axis))
         return mesh;
     for (const AxisDecl &axis : decl.axes)
@@ -81,8 +83,29 @@ private:
     return true;
   }
 
-  static bool isProduct(const AxisDecl &decl) {
-    return decl.degree && decl.degree->is<TupleExpr>();
+  /// `(shard, tp)`, also `(shard)`, which is an axis in parentheses unless it names a constant.
+  bool isProduct(const AxisDecl &decl) const {
+    return decl.degree && (decl.degree->is<TupleExpr>() || isOtherAxis(decl));
+  }
+
+  /// Whether the degree of the axis is the name of another axis.
+  bool isOtherAxis(const AxisDecl &decl) const {
+    auto *name = decl.degree->as<NameExpr>();
+    return name && name->path.text() != decl.name.text &&
+           !library.lookup(*run.parallel.unit, name->path) &&
+           std::any_of(declared.begin(), declared.end(),
+                       [&](const std::string &axis) { return axis == name->path.text(); });
+  }
+
+  /// The components of a product: the elements in the parentheses.
+  static std::vector<const Expr *> getComponents(const AxisDecl &decl) {
+    std::vector<const Expr *> components;
+    if (auto *tuple = decl.degree->as<TupleExpr>())
+      for (const ExprPtr &element : tuple->elements)
+        components.push_back(element.get());
+    else
+      components.push_back(decl.degree.get());
+    return components;
   }
 
   /// The axis of this declaration, not another one of its name.
@@ -224,13 +247,14 @@ private:
           .report(Code::UselessAxis, decl.name.loc,
                   "axis `" + decl.name.text + "` splits and stores nothing")
           .help("add the dimensions that its component axes split together: `splits ...`");
-    if (decl.degree->as<TupleExpr>()->elements.empty())
+    const std::vector<const Expr *> elements = getComponents(decl);
+    if (elements.empty())
       diags
           .report(Code::UselessAxis, decl.degree->loc,
                   "axis `" + decl.name.text + "` has no component axes")
           .help("name other axes in the parentheses: `(shard, tp)`");
     std::vector<Axis *> components;
-    for (const ExprPtr &element : decl.degree->as<TupleExpr>()->elements)
+    for (const Expr *element : elements)
       if (Axis *component = findComponent(decl, *element, components))
         components.push_back(component);
     for (Axis *component : components) {
@@ -423,6 +447,7 @@ private:
   const Library &library;
   DiagnosticEngine &diags;
   Mesh mesh;
+  std::vector<std::string> declared;   ///< the names of all axes of the map
   std::vector<std::string> overridden; ///< axes that the map's overrides name
 };
 

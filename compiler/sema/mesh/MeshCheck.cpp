@@ -119,7 +119,28 @@ private:
     }
   }
 
-  /// Each axis shards the first dimension of its lists that the tensor has.
+  /// The dimension of a tensor that the axis shards: the first of `names` that takes its degree, or
+  /// else the first one at all, which is an error. `degrees` are those of the axes before it.
+  std::optional<DimId> findSharded(const Axis &axis, const std::vector<std::string> &names,
+                                   const DimSet &dims, const std::map<DimId, int64_t> &degrees) {
+    std::optional<DimId> first;
+    for (const std::string &split : names)
+      for (DimId id : dims) {
+        if (model.dims[id].name != split || getSize(id) <= 1)
+          continue;
+        auto before = degrees.find(id);
+        const int64_t shards = axis.degree * (before == degrees.end() ? 1 : before->second);
+        if (paddedSize(mesh.axes, split, getSize(id)) % (axis.isHeadTail ? 2 * shards : shards) ==
+            0)
+          return id;
+        if (!first)
+          first = id;
+      }
+    return first;
+  }
+
+  /// Each axis shards the first dimension of its lists that the tensor has and that takes its
+  /// degree.
   void checkAxes(const DimSet &dims, const std::string &what, Location at, bool isParameter,
                  const std::string &name) {
     std::map<DimId, int64_t> degrees;
@@ -128,13 +149,10 @@ private:
         continue;
       const MeshOverride *replacement = findOverride(mesh, axis, isParameter, name);
       static const std::vector<std::string> noFallback;
-      std::optional<DimId> sharded;
-      for (const auto *names : {replacement ? &*replacement->splits : &axis.splits,
-                                replacement ? &noFallback : &axis.fallback})
-        for (const std::string &split : *names)
-          for (DimId id : dims)
-            if (!sharded && model.dims[id].name == split && getSize(id) > 1)
-              sharded = id;
+      std::optional<DimId> sharded =
+          findSharded(axis, replacement ? *replacement->splits : axis.splits, dims, degrees);
+      if (!sharded)
+        sharded = findSharded(axis, replacement ? noFallback : axis.fallback, dims, degrees);
       if (!sharded)
         continue;
       int64_t &degree = degrees.try_emplace(*sharded, 1).first->second;

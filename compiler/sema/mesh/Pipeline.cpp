@@ -114,8 +114,10 @@ private:
       return false;
     };
     for (size_t i = 0; i < axis.splits.size(); ++i)
-      if (!isOutermost(axis.splits[i]) || i > 0)
+      if (!isOutermost(axis.splits[i]))
         return complain(axis.splitLocs[i], "splits `" + axis.splits[i] + "`");
+    if (axis.splits.size() > 1)
+      return complainOfSecondRepeat(axis);
     if (!axis.fallback.empty())
       return complain(axis.splitLocs[axis.splits.size()], "splits `" + axis.fallback[0] + "`");
     if (!axis.stores.empty())
@@ -130,6 +132,18 @@ private:
       if (entry.axis == axis.name)
         return complain(entry.loc, "splits or stores tensors here");
     return true;
+  }
+
+  /// Repeats over dimensions of different names are no one sequence of layers.
+  bool complainOfSecondRepeat(const Axis &axis) {
+    diags
+        .report(Code::PipelineAxis, axis.splitLocs[1],
+                "axis `" + axis.name + "` splits the layers of `" + axis.splits[0] + "` and of `" +
+                    axis.splits[1] + "`, but the repeats of a pipeline are over one name")
+        .help("write the second repeat in a block with an argument `" + axis.splits[0] +
+              "`: `block Second(x, " + axis.splits[0] + ")`, called with `" + axis.splits[1] +
+              "`; repeats over one name are one sequence of layers, of any lengths");
+    return false;
   }
 
   void resolveStages(const Axis &axis, const std::string &dim) {

@@ -1,6 +1,7 @@
-// Splits an axis that is larger than the first dimension that it shards. The axis becomes two: the
-// first covers that dimension, the second shards the next dimension of the list. Both shard all
-// other dimensions of the axis, so tensors with neither dimension are sharded as by one axis.
+// Splits an axis that is larger than a dimension that it shards. The axis becomes two: the first
+// covers that dimension, the second shards another dimension of the list. Both shard all other
+// dimensions of the axis, so tensors with neither dimension are sharded as by one axis. If another
+// dimension takes the whole degree, and a rank then stores no more, the axis stays one.
 #include "compiler/sema/mesh/Mesh.h"
 
 #include <algorithm>
@@ -12,27 +13,27 @@ namespace {
 class Splitter {
 public:
   explicit Splitter(const Model &model) : model(model) {
-    for (const Parameter &parameter : model.parameters)
-      tensors.push_back(parameter.type.dims);
+    for (const Parameter &parameter : model.parameters) {
+      tensors.push_back({parameter.type.dims, 1});
+      for (DimId id : parameter.repeats)
+        tensors.back().copies *= static_cast<double>(model.dims[id].size);
+    }
     for (const Input &input : model.inputs)
-      tensors.push_back(input.type.dims);
+      tensors.push_back({input.type.dims, 1});
     addConstraints(model.body);
   }
 
   /// The axis as two, or nothing if that is unnecessary or impossible.
   std::optional<std::pair<Axis, Axis>> split(const Axis &axis) const {
     for (const std::string &first : axis.splits) {
-      int64_t size = getSize(first);
-      if (size <= 1 || size % axis.degree == 0 || isPadded({axis}, first))
+      if (getSize(first) <= 1 || takesWhole(axis, first))
         continue;
-      int64_t outer = std::gcd(size, axis.degree), inner = axis.degree / outer;
-      auto second = std::find_if(axis.splits.begin(), axis.splits.end(), [&](const auto &name) {
-        return name != first && occurTogether(first, name);
-      });
-      if (outer > 1 && second != axis.splits.end() && getSize(*second) % inner == 0)
-        return std::pair(subAxis(axis, outer, first, *second),
-                         subAxis(axis, inner, *second, first));
-      return std::nullopt;
+      const std::optional<Choice> best = choose(axis, first);
+      if (!best)
+        return std::nullopt;
+      if (best->outer > 1)
+        return std::pair(subAxis(axis, best->outer, first, best->second),
+                         subAxis(axis, axis.degree / best->outer, best->second, first));
     }
     return std::nullopt;
   }
@@ -41,7 +42,7 @@ private:
   void addConstraints(const Region &region) {
     for (const Op &op : region.ops) {
       if (op.kind == OpKind::ShardingConstraint)
-        tensors.push_back(model.values[op.results[0]].type.dims);
+        tensors.push_back({model.values[op.results[0]].type.dims, 1});
       for (const Region &body : op.body)
         addConstraints(body);
     }
@@ -54,13 +55,67 @@ private:
     return 1;
   }
 
-  bool occurTogether(const std::string &a, const std::string &b) const {
-    auto has = [&](const DimSet &dims, const std::string &name) {
-      return std::any_of(dims.begin(), dims.end(),
-                         [&](DimId id) { return model.dims[id].name == name; });
+  bool takesWhole(const Axis &axis, const std::string &name) const {
+    const int64_t size = getSize(name);
+    return size > 1 && (size % axis.degree == 0 || isPadded({axis}, name));
+  }
+
+  /// A way to shard tensors with a dimension that is smaller than the axis: it takes `outer` of the
+  /// degree (1: nothing) and `second` takes the rest.
+  struct Choice {
+    int64_t outer;
+    std::string second;
+    double stored; ///< elements of a rank
+  };
+
+  /// The choice by which a rank stores least; of equal ones, that of the order in the list.
+  std::optional<Choice> choose(const Axis &axis, const std::string &first) const {
+    const int64_t outer = std::gcd(getSize(first), axis.degree), inner = axis.degree / outer;
+    std::optional<Choice> best;
+    auto offer = [&](int64_t ofFirst, const std::string &second) {
+      Choice choice{ofFirst, second, countStored(first, ofFirst, second, axis.degree / ofFirst)};
+      if (!best || choice.stored < best->stored)
+        best = choice;
     };
-    return std::any_of(tensors.begin(), tensors.end(),
-                       [&](const DimSet &dims) { return has(dims, a) && has(dims, b); });
+    bool isBehind = false; // whether `first` precedes `second`
+    for (const std::string &second : axis.splits) {
+      isBehind |= second == first;
+      if (second == first || !occurTogether(first, second))
+        continue;
+      const bool canShare = outer > 1 && getSize(second) % inner == 0;
+      if (canShare && isBehind)
+        offer(outer, second);
+      if (takesWhole(axis, second))
+        offer(1, second);
+      if (canShare && !isBehind)
+        offer(outer, second);
+    }
+    return best;
+  }
+
+  /// The elements of a rank if only these dimensions are divided.
+  double countStored(const std::string &first, int64_t outer, const std::string &second,
+                     int64_t inner) const {
+    double stored = 0;
+    for (const Tensor &tensor : tensors) {
+      double elements = tensor.copies;
+      for (DimId id : tensor.dims)
+        elements *= static_cast<double>(model.dims[id].size);
+      elements /= has(tensor.dims, first) ? static_cast<double>(outer) : 1;
+      stored += elements / (has(tensor.dims, second) ? static_cast<double>(inner) : 1);
+    }
+    return stored;
+  }
+
+  bool has(const DimSet &dims, const std::string &name) const {
+    return std::any_of(dims.begin(), dims.end(),
+                       [&](DimId id) { return model.dims[id].name == name; });
+  }
+
+  bool occurTogether(const std::string &a, const std::string &b) const {
+    return std::any_of(tensors.begin(), tensors.end(), [&](const Tensor &tensor) {
+      return has(tensor.dims, a) && has(tensor.dims, b);
+    });
   }
 
   /// The sub-axis of `axis` for `own`, which keeps all dimensions except `other`.
@@ -75,8 +130,13 @@ private:
     return result;
   }
 
+  struct Tensor {
+    DimSet dims;
+    double copies; ///< the iterations of the repeats of a parameter
+  };
+
   const Model &model;
-  std::vector<DimSet> tensors;
+  std::vector<Tensor> tensors;
 };
 
 /// The dimension that `axis` splits and the other sub-axis does not.
