@@ -28,17 +28,26 @@ FailureOr<OptimizerFunction> OptimizerFunction::get(func::FuncOp program, unsign
   return optimizer;
 }
 
+/// Whether `some` is `dims` without others.
+static bool isSubsequence(ArrayRef<DimAttr> some, ArrayRef<DimAttr> dims) {
+  for (DimAttr dim : dims)
+    if (!some.empty() && some.front() == dim)
+      some = some.drop_front();
+  return some.empty();
+}
+
 LogicalResult OptimizerFunction::read(func::FuncOp program, unsigned index) {
   if (failed(readArguments()) || failed(readResults()))
     return failure();
   ArrayRef<DimAttr> own = getTensorType(function.getArgument(parameter)).getDims();
-  ArrayRef<DimAttr> all = getTensorType(program.getArgument(index)).getDims();
-  if (all.size() < own.size() || all.take_back(own.size()) != own)
+  whole = llvm::to_vector(getTensorType(program.getArgument(index)).getDims());
+  if (!isSubsequence(own, whole))
     return program.emitOpError("updates parameter ")
            << program.getArgAttr(index, attr::kParam) << " of type "
            << program.getArgument(index).getType() << " by @" << function.getName()
            << ", which takes " << function.getArgument(parameter).getType();
-  stack.assign(all.begin(), all.end() - own.size());
+  llvm::copy_if(whole, std::back_inserter(stack),
+                [&](DimAttr dim) { return !llvm::is_contained(own, dim); });
   return success();
 }
 
@@ -83,9 +92,27 @@ LogicalResult OptimizerFunction::readResults() {
 }
 
 NamedTensorType OptimizerFunction::getStateType(const State &state, Type element) const {
-  SmallVector<DimAttr> dims = stack;
-  llvm::append_range(dims, getTensorType(function.getArgument(state.argument)).getDims());
-  return NamedTensorType::get(element, dims);
+  ArrayRef<DimAttr> dims = getTensorType(function.getArgument(state.argument)).getDims();
+  return NamedTensorType::get(element, stackDims(dims));
+}
+
+/// The dimensions with those of the stack. Dimensions of the parameter in its order keep it, so
+/// that elementwise updates move nothing.
+SmallVector<DimAttr> OptimizerFunction::stackDims(ArrayRef<DimAttr> dims) const {
+  SmallVector<DimAttr> stacked;
+  if (isSubsequence(dims, whole)) {
+    llvm::copy_if(whole, std::back_inserter(stacked), [&](DimAttr dim) {
+      return llvm::is_contained(stack, dim) || llvm::is_contained(dims, dim);
+    });
+    return stacked;
+  }
+  stacked = stack;
+  llvm::append_range(stacked, dims);
+  return stacked;
+}
+
+bool OptimizerFunction::isStacked(Value value) const {
+  return !stack.empty() && getTensorType(value).hasDim(stack.front().getName());
 }
 
 bool OptimizerFunction::isElementwise() const {
@@ -104,29 +131,53 @@ bool OptimizerFunction::isElementwise() const {
   });
 }
 
+/// `value` with the same dimensions in another order.
+static Value reorderDims(OpBuilder &builder, Location loc, Value value, ArrayRef<DimAttr> dims) {
+  auto type = NamedTensorType::get(getTensorType(value).getElementType(), dims);
+  return value.getType() == type ? value : builder.create<ExpandOp>(loc, type, value);
+}
+
+/// Clones an operation with stacked operands. Operations that find dimensions by their positions
+/// have the dimensions of the stack first.
+void OptimizerFunction::cloneStacked(OpBuilder &builder, Operation *step,
+                                     IRMapping &mapping) const {
+  const bool isByName = step->hasTrait<Elementwise>() || isa<ContractOp, ReduceOp, ExpandOp>(step);
+  auto stackFirst = [&](ArrayRef<DimAttr> dims) {
+    SmallVector<DimAttr> stacked = stack;
+    llvm::append_range(stacked, dims);
+    return stacked;
+  };
+  Operation *copy = step->clone(mapping);
+  for (auto [before, operand] : llvm::zip_equal(step->getOperands(), copy->getOpOperands()))
+    if (!isByName && isStacked(operand.get()))
+      operand.set(reorderDims(builder, step->getLoc(), operand.get(),
+                              stackFirst(getTensorType(before).getDims())));
+  builder.insert(copy);
+  for (auto [before, result] : llvm::zip_equal(step->getResults(), copy->getResults())) {
+    NamedTensorType type = getTensorType(before);
+    SmallVector<DimAttr> stacked = stackDims(type.getDims());
+    result.setType(NamedTensorType::get(type.getElementType(),
+                                        isByName ? stacked : stackFirst(type.getDims())));
+    mapping.map(before, reorderDims(builder, step->getLoc(), result, stacked));
+  }
+}
+
 /// Clones an operation with mapped operands. `asNumbers` drops all dimensions. Otherwise, results
-/// with a stacked operand get the dimensions of the stack before their own.
-Operation *OptimizerFunction::cloneStep(OpBuilder &builder, Operation *step, IRMapping &mapping,
-                                        bool asNumbers) const {
+/// with a stacked operand get the dimensions of the stack.
+void OptimizerFunction::cloneStep(OpBuilder &builder, Operation *step, IRMapping &mapping,
+                                  bool asNumbers) const {
+  auto isMappedToStack = [&](Value operand) { return isStacked(mapping.lookup(operand)); };
   // Propagation chooses the shardings within an update.
   if (isa<ShardingConstraintOp>(step) || (asNumbers && isa<ExpandOp>(step))) {
     mapping.map(step->getResult(0), mapping.lookup(step->getOperand(0)));
-    return nullptr;
+    return;
   }
+  if (llvm::any_of(step->getOperands(), isMappedToStack))
+    return cloneStacked(builder, step, mapping);
   Operation *copy = builder.clone(*step, mapping);
-  bool isStacked = !stack.empty() && llvm::any_of(copy->getOperands(), [&](Value operand) {
-    return getTensorType(operand).hasDim(stack.front().getName());
-  });
-  for (OpResult result : copy->getResults()) {
-    NamedTensorType type = getTensorType(result);
-    SmallVector<DimAttr> dims;
-    if (isStacked)
-      dims = stack;
-    if (!asNumbers)
-      llvm::append_range(dims, type.getDims());
-    result.setType(NamedTensorType::get(type.getElementType(), dims));
-  }
-  return copy;
+  if (asNumbers)
+    for (OpResult result : copy->getResults())
+      result.setType(NamedTensorType::get(getTensorType(result).getElementType(), {}));
 }
 
 /// Inlines the body. Operands are cast to the function's element type, results to their stored
@@ -166,6 +217,8 @@ SmallVector<Value> OptimizerFunction::inlineBody(OpBuilder &builder, Location lo
   SmallVector<Value> after;
   for (auto [result, previous, stored] : llvm::zip_equal(results, old, before)) {
     Value next = mapping.lookup(body.getTerminator()->getOperand(result));
+    if (!asNumbers)
+      next = reorderDims(builder, loc, next, getTensorType(stored).getDims());
     if (isApplied)
       next = math.select(isApplied, next, previous);
     after.push_back(math.cast(next, getTensorType(stored).getElementType()));

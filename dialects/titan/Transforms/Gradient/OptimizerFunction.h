@@ -5,9 +5,9 @@
 // `titan.operand` is "parameter" or "gradient", `titan.scalar` "lr" or "step", `titan.state` the
 // name of a state. Each result says by `titan.updates` which argument it replaces.
 //
-// The function updates the parameter of one layer. If a repeat stacks the parameter, the inlined
-// body prepends the dimensions of the stack to the type of every value that depends on a stacked
-// value.
+// The function may lack dimensions of the parameter: those over which a repeat stacks it, and those
+// of a batch of matrices. Each element of this stack is updated by itself: in the inlined body,
+// every value that depends on a stacked value also has the dimensions of the stack.
 #pragma once
 
 #include "dialects/titan/IR/Titan.h"
@@ -62,8 +62,12 @@ private:
   /// function.
   llvm::SmallVector<mlir::Value> inlineBody(mlir::OpBuilder &builder, mlir::Location loc,
                                             const Operands &operands, bool asNumbers) const;
-  mlir::Operation *cloneStep(mlir::OpBuilder &builder, mlir::Operation *step,
-                             mlir::IRMapping &mapping, bool asNumbers) const;
+  void cloneStep(mlir::OpBuilder &builder, mlir::Operation *step, mlir::IRMapping &mapping,
+                 bool asNumbers) const;
+  void cloneStacked(mlir::OpBuilder &builder, mlir::Operation *step,
+                    mlir::IRMapping &mapping) const;
+  bool isStacked(mlir::Value value) const;
+  llvm::SmallVector<DimAttr> stackDims(llvm::ArrayRef<DimAttr> dims) const;
   llvm::SmallVector<mlir::Value> apply(mlir::OpBuilder &builder, mlir::Location loc,
                                        const Operands &operands) const;
 
@@ -74,8 +78,8 @@ private:
   llvm::SmallVector<State> states;
   /// The indices of the results that replace the parameter and the states.
   llvm::SmallVector<unsigned> results;
-  /// The dimensions over which repeats stack the parameter.
-  llvm::SmallVector<DimAttr> stack;
+  /// The dimensions of the parameter in the program, and those of them that the function lacks.
+  llvm::SmallVector<DimAttr> whole, stack;
 };
 
 } // namespace titan::ir

@@ -392,8 +392,9 @@ def TitanAddOptimizer : Pass<"titan-add-optimizer", "::mlir::ModuleOp"> {
     parameter's new value and states, marked `titan.updates` with the number of the argument that they
     replace.
 
-    An elementwise update becomes one `titan.apply`. Any other update is inlined; if a repeat stacks the
-    parameter, every value that depends on it gets the dimensions of the stack. The functions of
+    An elementwise update becomes one `titan.apply`. Any other update is inlined. The function may lack
+    dimensions of the parameter, those of a repeat's stack or of a batch of matrices: every value that
+    depends on the parameter then gets them, and each element is updated by itself. The functions of
     optimizers are erased.
 
     With `titan.clip`, all gradients are scaled by min(1, clip / (norm + 1e-6)), where norm is the

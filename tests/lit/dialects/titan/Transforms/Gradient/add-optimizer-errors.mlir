@@ -72,7 +72,7 @@ func.func @train(%x: !t {titan.param = "x", titan.updated_by = @sum}) -> (!s {ti
 !s = !titan.tensor<f32[]>
 !t = !titan.tensor<f32[seq = 8]>
 
-// An optimizer has the dimensions of the parameter without the dimensions of its stack.
+// An optimizer has dimensions of the parameter: all, or those of one layer or of one matrix of a batch.
 func.func private @still(%p: !t {titan.operand = "parameter"}, %g: !t {titan.operand = "gradient"})
     -> (!t {titan.updates = 0 : i64}) attributes {titan.optimizer} {
   return %p : !t
@@ -81,6 +81,24 @@ func.func private @still(%p: !t {titan.operand = "parameter"}, %g: !t {titan.ope
 func.func @train(%x: !s {titan.param = "x", titan.updated_by = @still}) -> (!s {titan.output = "loss"}, !s {titan.gradient = "x"})
     attributes {titan.program = "train"} {
   return %x, %x : !s, !s
+}
+
+// -----
+
+!s = !titan.tensor<f32[]>
+!t = !titan.tensor<f32[rows = 8, columns = 4]>
+!u = !titan.tensor<f32[columns = 4, heads = 2, rows = 8]>
+
+// They have the order of the parameter's.
+func.func private @still(%p: !t {titan.operand = "parameter"}, %g: !t {titan.operand = "gradient"})
+    -> (!t {titan.updates = 0 : i64}) attributes {titan.optimizer} {
+  return %p : !t
+}
+// expected-error @below {{updates parameter "x" of type '!titan.tensor<f32[columns = 4, heads = 2, rows = 8]>' by @still, which takes '!titan.tensor<f32[rows = 8, columns = 4]>'}}
+func.func @train(%x: !u {titan.param = "x", titan.updated_by = @still}) -> (!s {titan.output = "loss"}, !u {titan.gradient = "x"})
+    attributes {titan.program = "train"} {
+  %s = titan.reduce sum %x : !u -> !s
+  return %s, %x : !s, !u
 }
 
 // -----

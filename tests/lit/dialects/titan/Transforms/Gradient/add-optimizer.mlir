@@ -168,6 +168,46 @@ func.func @train(%a: !u {titan.param = "a", titan.updated_by = @rows, titan.stac
 
 // -----
 
+!t = !titan.tensor<f32[rows = 8, columns = 4]>
+!r = !titan.tensor<f32[others = 8 of rows, columns = 4]>
+!q = !titan.tensor<f32[rows = 8, others = 8 of rows]>
+!k = !titan.tensor<f32[columns = 4]>
+!u = !titan.tensor<f32[rows = 8, heads = 2, columns = 4]>
+!s = !titan.tensor<f32[]>
+
+// The function of one matrix updates each matrix of a batch, also if the dimension of the batch is not the first. Values and
+// states have it in the position that it has in the parameter. Operations that find dimensions by their positions have it first.
+// CHECK-LABEL: func.func @train
+// CHECK-SAME: %[[M:[^:]*]]: !titan.tensor<f32[heads = 2, columns = 4]> {titan.state = "m.a"}
+// CHECK: %[[G:.*]] = titan.exp
+// CHECK: %[[FIRST:.*]] = titan.expand %[[G]] : <f32[rows = 8, heads = 2, columns = 4]> -> <f32[heads = 2, rows = 8, columns = 4]>
+// CHECK: %[[R:.*]] = titan.rename %[[FIRST]] : <f32[heads = 2, rows = 8, columns = 4]> -> <f32[heads = 2, others = 8 of rows, columns = 4]>
+// CHECK: %[[Q:.*]] = titan.contract %[[G]], %[[R]] : {{.*}} -> !titan.tensor<f32[heads = 2, rows = 8, others = 8 of rows]>
+// CHECK: %[[D:.*]] = titan.contract %[[Q]], %[[R]] : {{.*}} -> !titan.tensor<f32[rows = 8, heads = 2, columns = 4]>
+// CHECK: %[[SUM:.*]] = titan.reduce sum %[[D]] : <f32[rows = 8, heads = 2, columns = 4]> -> <f32[heads = 2, columns = 4]>
+// CHECK: %[[KEPT:.*]] = titan.add %[[M]], %[[SUM]]
+// CHECK-NOT: titan.expand
+// CHECK: titan.sub %{{.*}}, %{{.*}} -> !titan.tensor<f32[rows = 8, heads = 2, columns = 4]>
+func.func private @square(%p: !t {titan.operand = "parameter"}, %g: !t {titan.operand = "gradient"}, %m: !k {titan.state = "m"})
+    -> (!t {titan.updates = 0 : i64}, !k {titan.updates = 2 : i64}) attributes {titan.optimizer} {
+  %r = titan.rename %g : !t -> !r
+  %q = titan.contract %g, %r : (!t, !r) -> !q
+  %d = titan.contract %q, %r : (!q, !r) -> !t
+  %sum = titan.reduce sum %d : !t -> !k
+  %m1 = titan.add %m, %sum : (!k, !k) -> !k
+  %step = titan.mul %d, %m1 : (!t, !k) -> !t
+  %p1 = titan.sub %p, %step : (!t, !t) -> !t
+  return %p1, %m1 : !t, !k
+}
+func.func @train(%a: !u {titan.param = "a", titan.updated_by = @square})
+    -> (!s {titan.output = "loss"}, !u {titan.gradient = "a"}) attributes {titan.program = "train"} {
+  %loss = titan.reduce sum %a : !u -> !s
+  %g = titan.exp %a : !u -> !u
+  return %loss, %g : !s, !u
+}
+
+// -----
+
 !t = !titan.tensor<f64[seq = 8]>
 !s = !titan.tensor<f32[]>
 !d = !titan.tensor<f64[]>
