@@ -39,10 +39,10 @@ llvm::json::Array valuesJson(const RunSummary &summary) {
 }
 
 /// The parameters, or the buffers.
-llvm::json::Object parametersJson(const sema::Model &model, const RunSummary &summary,
-                                  bool buffers) {
+llvm::json::Object parametersJson(const CheckedRun &run, const RunSummary &summary, bool buffers) {
+  const sema::Model &model = run.train;
   llvm::json::Array tensors;
-  for (const sema::Parameter &parameter : model.parameters) {
+  for (auto [index, parameter] : llvm::enumerate(model.parameters)) {
     if (parameter.isBuffer != buffers)
       continue;
     llvm::json::Array shape, names;
@@ -64,6 +64,8 @@ llvm::json::Object parametersJson(const sema::Model &model, const RunSummary &su
                               {"frozen", parameter.frozen}};
     if (const plan::TensorLayout *layout = findLayout(summary, parameter.name))
       tensor["sharding"] = shardingJson(*layout);
+    if (std::optional<llvm::json::Object> matrix = matrixJson(run, index))
+      tensor["matrix"] = std::move(*matrix);
     tensors.push_back(std::move(tensor));
   }
   return llvm::json::Object{{"total", model.parameterCount(buffers)},
@@ -183,8 +185,8 @@ void printJson(const CheckedRun &run, const RunSummary &summary, bool allGroups)
       {"run", run.run.name},
       {"ranks", summary.ranks},
       {"mesh", meshJson(run.mesh, summary.mesh, allGroups ? summary.ranks : 0)},
-      {"parameters", parametersJson(run.train, summary, /*buffers=*/false)},
-      {"buffers", parametersJson(run.train, summary, /*buffers=*/true)},
+      {"parameters", parametersJson(run, summary, /*buffers=*/false)},
+      {"buffers", parametersJson(run, summary, /*buffers=*/true)},
       {"patterns", patternsJson(run)},
       {"values", valuesJson(summary)},
       {"conflicts", conflictsJson(summary.sharding.conflicts)},

@@ -119,6 +119,7 @@ void printText(const CheckedRun &run, const RunSummary &summary, bool allGroups)
                  << " numbers\n";
     printParameters(model, /*buffers=*/true);
   }
+  printMatrices(llvm::outs(), run);
   printPatterns(run);
   llvm::outs() << "\nmesh, outer to inner:\n";
   printMesh(llvm::outs(), run.mesh, summary.mesh, summary.ranks);

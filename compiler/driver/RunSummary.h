@@ -56,6 +56,10 @@ std::vector<std::pair<const sema::Dim *, int64_t>> findPaddedDims(const sema::Ch
 void printText(const sema::CheckedRun &run, const RunSummary &summary, bool allGroups);
 void printJson(const sema::CheckedRun &run, const RunSummary &summary, bool allGroups);
 
+/// The matrices that optimizers of matrices see: of all parameters as a table, of one as JSON.
+void printMatrices(llvm::raw_ostream &out, const sema::CheckedRun &run);
+std::optional<llvm::json::Object> matrixJson(const sema::CheckedRun &run, size_t parameter);
+
 /// The memory of a rank, as a table and as JSON.
 void printMemory(llvm::raw_ostream &out, const RunSummary &summary);
 llvm::json::Object memoryJson(const RunSummary &summary);

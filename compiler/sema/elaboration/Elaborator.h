@@ -71,20 +71,28 @@ bool elaborateReplacements(const Model &model, const std::vector<Replacement> &r
 /// The maximum number of arguments of an optimizer: parameter, gradient, learning rate, step.
 inline constexpr size_t optimizerArguments = 4;
 
-/// The dimensions of a matrix parameter: contractions sum the inputs and keep the outputs.
+/// The dimensions of a matrix: contractions sum the inputs and keep the outputs.
 struct MatrixDims {
   DimSet outputs, inputs;
   bool operator==(const MatrixDims &) const = default;
 };
 
+/// A use of a parameter that prevents it from being a matrix.
+struct MatrixObstacle {
+  Location loc;
+  std::string text;
+};
+
 /// The parameter and the options for which an optimizer is elaborated.
 struct OptimizerRequest {
   std::map<std::string, Value> options; ///< a value for every declared option
-  TensorType parameter;                 ///< in the element type of the update
+  /// In the element type of the update. Of a batch of matrices: one matrix.
+  TensorType parameter;
   /// Empty if the parameter is no matrix or the optimizer takes no dimensions.
   std::optional<MatrixDims> matrix;
-  Location loc;     ///< of the parameter
-  std::string name; ///< of the parameter
+  std::vector<MatrixObstacle> obstacles; ///< why the parameter is no matrix
+  Location loc;                          ///< of the parameter
+  std::string name;                      ///< of the parameter
 };
 
 /// Elaborates an optimizer into `function`. The inputs are the declared arguments and the states,

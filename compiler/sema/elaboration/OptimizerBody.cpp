@@ -127,12 +127,16 @@ bool Statements::optimizerDims(const OptimizerDecl &decl, const OptimizerRequest
       groups.push_back(&formal);
   const bool isOfMatrices = groups.size() == 2;
   if (isOfMatrices && !request.matrix) {
-    report(Code::NotAMatrix, request.loc,
-           "parameter `" + request.name + "` is not a matrix, which optimizer `" + decl.name.text +
-               "` needs")
-        .note(decl.name.loc, "a contraction with a matrix keeps the dimensions `over " +
-                                 groups[0]->name.text + "` and sums the others")
-        .help("choose another optimizer in a group: `group \"" + request.name +
+    Diagnostic &diag =
+        report(Code::NotAMatrix, request.loc,
+               "parameter `" + request.name + "` is not a matrix, which optimizer `" +
+                   decl.name.text + "` needs")
+            .note(decl.name.loc, "a contraction with a matrix keeps the dimensions `over " +
+                                     groups[0]->name.text + "` and sums those `over " +
+                                     groups[1]->name.text + "`");
+    for (const MatrixObstacle &obstacle : request.obstacles)
+      diag.note(obstacle.loc, obstacle.text);
+    diag.help("choose another optimizer in a group: `group \"" + request.name +
               "\" { optimizer = ... }`");
     return false;
   }

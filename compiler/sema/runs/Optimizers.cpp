@@ -1,7 +1,6 @@
 #include "compiler/sema/runs/Optimizers.h"
 #include "compiler/sema/elaboration/Elaborator.h"
 #include "compiler/sema/modules/Suggest.h"
-#include "compiler/sema/runs/ParameterMatrix.h"
 
 #include <algorithm>
 #include <set>
@@ -104,7 +103,7 @@ namespace {
 struct UpdateKey {
   const Decl *optimizer;
   std::map<std::string, Value> options;
-  DimSet dims;
+  DimSet dims;                      ///< of the parameter; of a batch of matrices, those of one
   std::optional<MatrixDims> matrix; ///< only for optimizers of matrices
 
   bool operator==(const UpdateKey &) const = default;
@@ -129,6 +128,7 @@ Updates elaborateOptimizers(const Run &run, const Model &model, const Library &l
                             DiagnosticEngine &diags) {
   Updates updates;
   updates.functionOf.resize(model.parameters.size());
+  updates.matricesOf.resize(model.parameters.size());
   std::vector<UpdateKey> keys;   // of the functions, in order
   std::set<const Decl *> failed; // an error in an optimizer is reported once
   for (size_t i = 0; i < model.parameters.size(); ++i) {
@@ -145,8 +145,14 @@ Updates elaborateOptimizers(const Run &run, const Model &model, const Library &l
     if (failed.count(optimizer.symbol.decl))
       continue;
     UpdateKey key{optimizer.symbol.decl, optimizer.options, parameter.type.dims, {}};
+    MatrixUses uses;
     if (takesMatrix(getOptimizerDecl(optimizer.symbol)))
-      key.matrix = matrixDims(model, static_cast<uint32_t>(i));
+      uses = findMatrixUses(model, static_cast<uint32_t>(i));
+    if (uses.roles) { // the optimizer sees one matrix; all have the same update
+      key.matrix = uses.roles->matrix;
+      key.dims = parameter.type.dims.without(uses.roles->batch);
+    }
+    updates.matricesOf[i] = uses.roles;
     auto known = std::find(keys.begin(), keys.end(), key);
     updates.functionOf[i] = static_cast<size_t>(known - keys.begin());
     if (known != keys.end())
@@ -159,11 +165,9 @@ Updates elaborateOptimizers(const Run &run, const Model &model, const Library &l
         static_cast<size_t>(std::count_if(formals.begin(), formals.end(), [](const Formal &formal) {
           return formal.kind == FormalKind::Value;
         }));
-    OptimizerRequest request{optimizer.options,
-                             {updateType(run), parameter.type.dims},
-                             key.matrix,
-                             parameter.loc,
-                             parameter.name};
+    OptimizerRequest request{optimizer.options, {updateType(run), key.dims},
+                             key.matrix,        uses.obstacles,
+                             parameter.loc,     parameter.name};
     if (!elaborateOptimizer(optimizer.symbol, request, library, diags, function.model))
       failed.insert(optimizer.symbol.decl);
   }

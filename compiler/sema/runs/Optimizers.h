@@ -4,6 +4,7 @@
 
 #include "compiler/sema/elaboration/Elaborator.h"
 #include "compiler/sema/program/Program.h"
+#include "compiler/sema/runs/ParameterMatrix.h"
 #include "compiler/sema/runs/Run.h"
 
 namespace titan::sema {
@@ -37,9 +38,11 @@ struct Updates {
     Model model;              ///< as `elaborateOptimizer` makes it
     size_t argumentCount = 0; ///< the inputs before the states
   };
-  std::vector<Function> functions;
+  std::vector<Function> functions; ///< `model.name` is the name of the optimizer
   /// For each parameter of the model the index of its function; empty if it is not trained.
   std::vector<std::optional<size_t>> functionOf;
+  /// For each parameter that an optimizer of matrices updates, what it takes as these.
+  std::vector<std::optional<MatrixRoles>> matricesOf;
 };
 
 /// Elaborates the optimizer of every trained parameter, once for equal options and dimensions.
