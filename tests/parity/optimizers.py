@@ -3,18 +3,20 @@
     optimizers.py [--all] [-v] [NAME...]
 
 A small model takes four steps on one batch, interpreted in float64 after the memory phase: on one rank, with
-sharded storage, with tensor parallelism, and with both. The last loss, its gradients and the parameters after
-the last step must agree by the rule of compare.py. A case must also differ from the case `other` (AdamW, or
-SGD), or the test would not show that the settings have an effect. Without --all, most cases run only on the
-mesh with both.
+sharded storage, with tensor parallelism, and with both. Batches of matrices (experts, heads) are also split along
+the batch, the rows and the columns. The last loss, its gradients and the parameters after the last step must agree
+by the rule of compare.py. A case must also differ from the case `other` (AdamW, SGD, or one matrix instead of a
+batch), or the test would not show that the settings have an effect. Without --all, most cases run only on the
+last mesh of their model.
 """
 
 import importlib
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from functools import partial
+from inspect import signature
 from pathlib import Path
 from typing import Callable
 
@@ -24,7 +26,7 @@ from safetensors.torch import load_file, save_file
 from compare import compare
 from interpret import BIN, OUT as INTERPRET, kind_of
 from reference import write_run
-from table import FLOAT64, SIZES, TENSOR
+from table import FLOAT64, ROUTED, SIZES, TENSOR
 from run import PROGRAMS
 from float64_cases import run_in_float64
 from titan import TITANC, call, lock_product
@@ -32,10 +34,21 @@ from training import clip, loss_of
 
 OUT = INTERPRET.parent / "optimizers"
 MODEL, BATCH, SEQ, STEPS, LR, CLIP = "llama3", 2, 8, 4, 1e-2, 1.0
+MODEL_SIZES = SIZES | ROUTED | {"heads": dict(layers=2, heads=4, embed=8, narrow=6, vocab=64)}
 SHARD = "shard = 2 splits batch stores params, grads, optimizer"
 TP = f"tp = 2 splits {TENSOR[MODEL]}, else seq"
-MESHES = {"one": ([], 1), "shard2": ([SHARD], 2), "tp2": ([TP], 2), "shard2_tp2": ([SHARD, TP], 4)}
-BOTH = "shard2_tp2"
+
+
+def meshes(batch: str, rows: str, columns: str) -> dict[str, tuple[list[str], int]]:
+    """Axes that split these dimensions of batches of matrices, one by one and together."""
+    ep, tp, wide = f"ep = 2 splits {batch}", f"tp = 2 splits {rows}", f"wide = 2 splits {columns}"
+    return {"one": ([], 1), "shard2": ([SHARD], 2), "ep2": ([ep], 2), "tp2": ([tp], 2), "wide2": ([wide], 2),
+            "tp2_wide2": ([tp, wide], 4), "shard2_ep2_tp2": ([SHARD, ep, tp], 8), "shard2_ep2": ([SHARD, ep], 4)}
+
+
+EXPERTS = meshes("experts", "expert_ffn", "embed")
+MESHES = {MODEL: {"one": ([], 1), "shard2": ([SHARD], 2), "tp2": ([TP], 2), "shard2_tp2": ([SHARD, TP], 4)},
+          "mixtral": EXPERTS, "mixtral_capacity": EXPERTS, "heads": meshes("heads", "narrow", "embed")}
 
 # An optimizer of a user's own: RMSprop with a bound on each element's step.
 OWN = """
@@ -86,15 +99,37 @@ class Bounded(torch.optim.Optimizer):
                 p.sub_(group["lr"] * (p.grad / size).clamp(-bound, bound))
 
 
-# The number of leading dimensions of a matrix that are contracted; 1 for all other matrices.
-INPUTS = {"wo": 3}
+# The dimensions of a parameter that number its matrices, and those that are contracted. All others are outputs.
+# Other parameters are one matrix, of which the first dimension is contracted.
+ROLES = {"wo": ((), (0, 1, 2)), "expert_w1": ((0,), (1,)), "expert_w2": ((0,), (1,)), "expert_w3": ((0,), (1,)),
+         "down": ((1,), (0,)), "pair": ((1, 2), (0,)), "up": ((0,), (1,)), "unembed": ((), (0, 1))}
+
+
+class Matrices:
+    """The matrices of a parameter. As one, the dimensions of a batch are outputs."""
+
+    def __init__(self, name: str, parameter: torch.Tensor, as_one: bool):
+        batch, inputs = ROLES.get(name.split(".")[-1], ((), (0,)))
+        batch = () if as_one else batch
+        outputs = [d for d in range(parameter.dim()) if d not in batch + inputs]
+        self.order = [*batch, *outputs, *inputs]
+        self.sizes = [parameter.shape[d] for d in self.order]
+        self.rows = math.prod(parameter.shape[d] for d in outputs)
+        self.columns = math.prod(parameter.shape[d] for d in inputs)
+
+    def split(self, x: torch.Tensor) -> list[torch.Tensor]:
+        return list(x.detach().permute(self.order).reshape(-1, self.rows, self.columns).clone())
+
+    def join(self, matrices: list[torch.Tensor]) -> torch.Tensor:
+        back = sorted(range(len(self.order)), key=lambda i: self.order[i])
+        return torch.stack(matrices).reshape(self.sizes).permute(back)
 
 
 def orthogonal(x):
-    """Five steps of the Newton-Schulz iteration on the last two dimensions (Jordan et al.)."""
+    """Five steps of the Newton-Schulz iteration on a matrix (Jordan et al.)."""
     a, b, c = 3.4445, -4.7750, 2.0315
-    x = x / x.norm(dim=(-2, -1), keepdim=True).clamp(min=1e-7)
-    tall = x.shape[-2] > x.shape[-1]
+    x = x / x.norm().clamp(min=1e-7)
+    tall = x.shape[0] > x.shape[1]
     x = x.mT if tall else x
     for _ in range(5):
         square = x @ x.mT
@@ -103,11 +138,11 @@ def orthogonal(x):
 
 
 class Muon(torch.optim.Optimizer):
-    """torch.optim.Muon with the rate adjusted as its `original`, in float64."""
+    """torch.optim.Muon with the rate adjusted as its `original`, in float64, for each matrix."""
 
-    def __init__(self, names, groups, lr, momentum=0.95, weight_decay=0.0):
+    def __init__(self, names, groups, lr, momentum=0.95, weight_decay=0.0, as_one=False):
         super().__init__(groups, dict(lr=lr, momentum=momentum, weight_decay=weight_decay))
-        self.names = names
+        self.matrices = {p: Matrices(name, p, as_one) for p, name in names.items()}
 
     @torch.no_grad()
     def step(self):
@@ -117,31 +152,42 @@ class Muon(torch.optim.Optimizer):
                 v = self.state[p].setdefault("v", torch.zeros_like(p))
                 v.lerp_(p.grad, 1 - mu)
                 taken = p.grad.lerp(v, mu)
-                inputs = math.prod(p.shape[:INPUTS.get(self.names[p].split(".")[-1], 1)])
-                matrix = taken.reshape(inputs, -1).mT  # outputs x inputs
-                rate = lr * max(1.0, matrix.shape[0] / matrix.shape[1]) ** 0.5
-                p.mul_(1 - lr * group["weight_decay"]).sub_(rate * orthogonal(matrix).mT.reshape(p.shape))
+                matrices = self.matrices[p]
+                rate = lr * max(1.0, matrices.rows / matrices.columns) ** 0.5
+                step = matrices.join([rate * orthogonal(matrix) for matrix in matrices.split(taken)])
+                p.mul_(1 - lr * group["weight_decay"]).sub_(step)
+
+
+class Vector:
+    """A parameter as one vector."""
+
+    def split(self, x: torch.Tensor) -> list[torch.Tensor]:
+        self.shape = x.shape
+        return [x.detach().flatten().clone()]
+
+    def join(self, vectors: list[torch.Tensor]) -> torch.Tensor:
+        return vectors[0].reshape(self.shape)
 
 
 class Adafactor(torch.optim.Optimizer):
-    """torch.optim.Adafactor on views of the model's parameters: as matrices, or as vectors."""
+    """torch.optim.Adafactor on copies of the matrices of parameters, each a parameter of its own, or on vectors."""
 
-    def __init__(self, names, groups, lr, matrices=True, **options):
+    def __init__(self, names, groups, lr, matrices=True, as_one=False, **options):
         super().__init__(groups, dict(lr=lr))
-        self.views = {}
-        for group in self.param_groups:
-            for p in group["params"]:
-                inputs = math.prod(p.shape[:INPUTS.get(names[p].split(".")[-1], 1)])
-                shape = (inputs, -1) if matrices else (-1,)
-                self.views[p] = torch.nn.Parameter(p.detach().reshape(shape))
-                assert self.views[p].data_ptr() == p.data_ptr()
-        inner = [{**group, "params": [self.views[p] for p in group["params"]]} for group in self.param_groups]
+        self.forms = {p: Matrices(name, p, as_one) if matrices else Vector() for p, name in names.items()}
+        self.copies = {p: [torch.nn.Parameter(m) for m in form.split(p)] for p, form in self.forms.items()}
+        inner = [{**group, "params": [copy for p in group["params"] for copy in self.copies[p]]}
+                 for group in self.param_groups]
         self.inner = torch.optim.Adafactor(inner, lr=lr, foreach=False, **options)
 
+    @torch.no_grad()
     def step(self):
-        for p, view in self.views.items():
-            view.grad = p.grad.reshape(view.shape)
+        for p, copies in self.copies.items():
+            for copy, gradient in zip(copies, self.forms[p].split(p.grad), strict=True):
+                copy.grad = gradient
         self.inner.step()
+        for p, copies in self.copies.items():
+            p.copy_(self.forms[p].join([copy.detach() for copy in copies]))
 
 
 def torch_optimizer(name: str, **options) -> Callable:
@@ -158,12 +204,33 @@ class Case:
     pattern: str = ""
     second: Callable | None = None
     decays: bool = True  # whether parameters except norms have weight decay
+    model: str = MODEL
     everywhere: bool = False  # on every mesh, also without --all
     clip_value: float = 0.0
     other: str = "adamw"  # must not agree with the case
 
 
 ADAMW = dict(betas=(0.9, 0.95), eps=1e-8, weight_decay=0.1)
+
+
+def muon_of(model: str, groups: str, as_one=False) -> Case:
+    return Case(f'optimizer {{ group "layers.{groups}" {{ optimizer = muon {{ weight_decay = 0.1 }}, lr_scale = 2 }} }}',
+                torch_optimizer("AdamW", **ADAMW), f"layers.*.{groups}",
+                lambda groups, names: Muon(names, groups, 2 * LR, weight_decay=0.1, as_one=as_one), model=model)
+
+
+def adafactor_of(model: str, groups: str, as_one=False) -> Case:
+    return Case(f'optimizer {{ group "layers.{groups}" {{ optimizer = adafactor {{ eps = (1e-6, 1e-3) }} }} }}',
+                torch_optimizer("AdamW", **ADAMW), f"layers.*.{groups}",
+                lambda groups, names: Adafactor(names, groups, LR, eps=(1e-6, 1e-3), as_one=as_one), model=model)
+
+
+# Optimizers of batches of matrices: how to make a case for parameters of a model.
+BATCHES = {"muon of experts": partial(muon_of, "mixtral", "expert_*"),
+           "adafactor of experts": partial(adafactor_of, "mixtral_capacity", "expert_*"),
+           "muon of heads": partial(muon_of, "heads", "*"), "adafactor of heads": partial(adafactor_of, "heads", "*")}
+
+
 CASES = {
     "adamw": Case("optimizer { lr = 1e-2 }", torch_optimizer("AdamW", **ADAMW), everywhere=True),
     "adam": Case("optimizer = adam { betas = (0.8, 0.9), weight_decay = 0.1 }",
@@ -193,7 +260,9 @@ CASES = {
                       everywhere=True),
     "one's own": Case("optimizer = bounded { bound = 0.75 }",
                       lambda groups: Bounded(groups, LR, bound=0.75), decays=False),
-}
+} | {name: replace(make(), other=f"{name} as one") for name, make in BATCHES.items()}
+# References that cases must differ from: a batch as one matrix.
+OTHERS = {f"{name} as one": make(as_one=True) for name, make in BATCHES.items()}
 
 
 def make_optimizers(case: Case, parameters: dict, undecayed) -> list[torch.optim.Optimizer]:
@@ -209,18 +278,18 @@ def make_optimizers(case: Case, parameters: dict, undecayed) -> list[torch.optim
         groups = ([{"params": without_decay, "weight_decay": 0.0}, {"params": others}]
                   if case.decays else [{"params": list(chosen.values())}])
         names = {p: n for n, p in chosen.items()}
-        made.append(make(groups, names) if make.__code__.co_argcount == 2 else make(groups))
+        made.append(make(groups, names) if len(signature(make).parameters) == 2 else make(groups))
     return made
 
 
 def make_reference(case: Case, out: Path) -> None:
-    module = importlib.import_module(f"models.{MODEL}")
+    module, sizes = importlib.import_module(f"models.{case.model}"), MODEL_SIZES[case.model]
     chance = torch.Generator().manual_seed(1)
     weights = {}
-    for name, shape in module.shapes(**SIZES[MODEL]).items():
+    for name, shape in module.shapes(**sizes).items():
         centre = 1.0 if name.endswith("norm") else 0.0
         weights[name] = centre + 0.1 * torch.randn(shape, generator=chance, dtype=torch.float64)
-    batch = torch.randint(0, SIZES[MODEL]["vocab"], (BATCH, SEQ + 1), generator=chance)
+    batch = torch.randint(0, sizes["vocab"], (BATCH, SEQ + 1), generator=chance)
     parameters = {n: w.clone().requires_grad_() for n, w in weights.items()}
     optimizers = make_optimizers(case, parameters, module.UNDECAYED)
     for _ in range(STEPS):
@@ -244,14 +313,14 @@ def reference_of(name: str) -> Path:
     against = OUT / f"{name.replace(' ', '-')}-torch"
     with lock_product(against):
         if not (against / "inputs.safetensors").exists():
-            make_reference(CASES[name], against)
+            make_reference((CASES | OTHERS)[name], against)
     return against
 
 
 def write_program(case: Case, axes: list[str], folder: Path) -> Path:
-    sizes = ", ".join(f"{k} = {v}" for k, v in SIZES[MODEL].items())
+    sizes = ", ".join(f"{k} = {v}" for k, v in MODEL_SIZES[case.model].items())
     program = folder / "run.titan"
-    program.write_text(f'''import "{PROGRAMS / MODEL}.titan" as base
+    program.write_text(f'''import "{PROGRAMS / case.model}.titan" as base
 {OWN}
 parallel map {{
   {chr(10).join(axes) or "all = 1 splits batch"}
@@ -286,7 +355,7 @@ def interpret(program: Path, ranks: int, inputs: Path) -> Path:
 
 
 def check(name: str, mesh: str):
-    axes, ranks = MESHES[mesh]
+    axes, ranks = MESHES[CASES[name].model][mesh]
     against = reference_of(name)
     folder = OUT / f"{name.replace(' ', '-')}-{mesh}"
     folder.mkdir(parents=True, exist_ok=True)
@@ -300,8 +369,9 @@ def check(name: str, mesh: str):
 
 def cases(everything: bool):
     for name, case in CASES.items():
-        for mesh in MESHES:
-            if everything or case.everywhere or mesh == BOTH:
+        of_model = MESHES[case.model]
+        for mesh in of_model:
+            if everything or case.everywhere or mesh == list(of_model)[-1]:
                 yield f"{name} on {mesh}", partial(check, name, mesh)
 
 
