@@ -142,7 +142,7 @@ def wrong_chats(out: Path) -> None:
     """Each is refused with the line and the reason."""
     user, answer = {"role": "user", "content": "hi"}, {"role": "assistant", "content": "ho"}
     plain = "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}"
-    last = "{% for m in messages %}{% if loop.last %}LAST{% endif %}{{ m.content }}{% endfor %}"
+    last = "{% for m in messages %}{{ m.content | upper if loop.last else m.content }}{% endfor %}"
     out.mkdir(parents=True)
     for number, (word, template, messages) in enumerate((
             ("no message is an answer", plain, [user]), ("list that is not empty", plain, []),
@@ -161,6 +161,7 @@ def wrong_chats(out: Path) -> None:
                 out / "t")
         expect(not list(out.glob("x*")), f"{number} left something behind")
     model = makers.unigram(out / "unigram")
+    (out / "t").write_text(plain)
     refused(1, ["tokenizer.model", "tokenizer.json"], out / "a.jsonl", "--messages", "m", "--tokenizer", model,
             "--chat-template", out / "t", "-o", out / "x")
     refused(1, ["--chat-template"], out / "a.jsonl", "--messages", "m", "--tokenizer", "bytes", "-o", out / "x")

@@ -90,59 +90,13 @@ def damaged_tokenizers(out: Path) -> None:
 
 def damaged_templates(out: Path) -> None:
     sys.path.insert(0, str(PACKAGE))
-    from titan_prepare.chat import ChatTemplate
+    from titan_prepare.chat.record import Chat
+    from titan_prepare.chat.template import ChatTemplate
     out.mkdir(parents=True)
     template = out / "template"
     for seed, text in enumerate((makers.CHATML, makers.MARKED)):
         template.write_text(text)
-        try_mutants(template, lambda: ChatTemplate(template.read_text(errors="replace"), {}).render(CHAT), seed)
+        try_mutants(template, lambda: ChatTemplate(template.read_text(errors="replace"), {}).render(Chat(CHAT)), seed)
 
 
-def damaged_sidecars(out: Path) -> None:
-    """Files of an unfinished or finished preparation are untrusted data, too."""
-    sys.path.insert(0, str(PACKAGE))
-    from titan_prepare.errors import UserError
-    from titan_prepare.journal import Journal
-    from titan_prepare.sidecar import Identity, Sidecar
-    from titan_prepare.work import Report
-    draw, identity = random.Random(3), Identity({}, [], None, {})
-    out.mkdir(parents=True)
-    sidecar = json.dumps({"version": 1, "identity": identity.parts(), "inputs": [], "bad_records": [],
-                          "counts": dict.fromkeys(("documents", "tokens", "empty", "overlong", "bad"), 1),
-                          "outputs": {"token_type": "u8", "bytes": {".bin": 4}}}).encode()
-    head, report = {"identity": "x", "units": "y"}, vars(Report(1, 2))
-    write_unfinished(out / "good.partial", head, report)
-    good = (out / "good.partial" / "journal").read_bytes()
-    for number in range(MUTANTS):
-        (out / "data.json").write_bytes(mutate(sidecar, draw))
-        if found := Sidecar.read(out / "data"):
-            found.is_current(identity)
-            found.summary(), found.left_out()
-        folder = out / f"{number}.partial"
-        shutil.copytree(out / "good.partial", folder)
-        (folder / "journal").write_bytes(mutate(good, draw))
-        try:
-            journal = Journal(folder, head, False)
-        except UserError:
-            continue
-        journal.close()
-        sizes = {name: (folder / name).stat().st_size for name in ("tokens", "lengths", "weights")}
-        expect(sizes == {"tokens": 4 * journal.units, "lengths": 4 * journal.units, "weights": 0}, f"{sizes}")
-
-
-def write_unfinished(folder: Path, head: dict, report: dict) -> None:
-    """Writes a folder of unfinished work with three units."""
-    from titan_prepare.journal import Journal
-    from titan_prepare.work import Report
-    folder.mkdir()
-    journal = Journal(folder, head, False)
-    for _ in range(3):
-        unit = folder / "units-x"
-        unit.mkdir()
-        for name, data in (("tokens", b"1234"), ("lengths", b"5678"), ("weights", b"")):
-            (unit / name).write_bytes(data)
-        journal.append(unit, Report(**report))
-    journal.close()
-
-
-CASES = [damaged_inputs, damaged_tokenizers, damaged_templates, damaged_sidecars]
+CASES = [damaged_inputs, damaged_tokenizers, damaged_templates]

@@ -25,13 +25,15 @@ LIBRARIES = ("numpy", "tokenizers", "datasets", "pyarrow", "sentencepiece", "tik
 def cases():
     import answers
     import arrays
+    import chats
     import hostile
     import inputs
+    import planted
+    import records
     import resumption
     import serving
     import tokens
-    import transformers_chat
-    modules = [tokens, inputs, arrays, answers, transformers_chat, serving, resumption, hostile]
+    modules = [tokens, inputs, arrays, answers, chats, serving, resumption, hostile, records, planted]
     if TITANC.exists():
         import program
         modules.append(program)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from titan_prepare.errors import UserError
-from titan_prepare.files import sync_folder
+from titan_prepare.files import Folder, sync, unique_name
 from titan_prepare.libraries import errors_as, require
 
 
@@ -21,8 +21,13 @@ class Archive:
             self.names = list(self.file.files)
 
     def chunks(self, name: str) -> Iterator:
-        with errors_as(UserError, f"'{self.path}': '{name}' cannot be read"):
-            array = self.file[name]
+        try:
+            with errors_as(UserError, f"'{self.path}': '{name}' cannot be read"):
+                array = self.file[name]
+        except MemoryError as error:
+            raise UserError(f"'{self.path}': '{name}' needs more memory than there is") from error
+        if not isinstance(array, require("numpy").ndarray):
+            raise UserError(f"'{self.path}': '{name}' is no array")
         if array.ndim == 0:
             raise UserError(f"'{self.path}': '{name}' is one number; an array has one element per sample")
         yield array
@@ -136,42 +141,76 @@ def write_arrays(paths: list[str], columns: list[str], folder: Path, force: bool
         raise UserError("arrays have different numbers of samples: " +
                         ", ".join(f"'{name}' {count}" for name, count in rows.items()))
     for name in names:
-        if os.sep in name or name.startswith("."):
-            raise UserError(f"'{name}' is not a file name; --columns excludes it")
+        require_name(name, inputs)
         if (folder / f"{name}.npy").exists() and not force:
             raise UserError(f"'{folder / name}.npy' exists; --force replaces it")
     folder.mkdir(parents=True, exist_ok=True)
-    unfinished = {name: folder / f".{name}.npy.new" for name in names}
+    with Folder(folder) as target:
+        return write_into(target, inputs, rows)
+
+
+def require_name(name: str, inputs: list) -> None:
+    """An array becomes a file of its name, so there can be only one."""
+    if not name or os.sep in name or name.startswith(".") or not name.isprintable() or len(name.encode()) > 200:
+        raise UserError(f"'{name}' is not a file name; --columns excludes it")
+    for reader in inputs:
+        if reader.names.count(name) > 1:
+            raise UserError(f"'{reader.path}' has two arrays '{name}'; --columns excludes it")
+
+
+def write_into(folder: Folder, inputs: list, rows: dict[str, int]) -> list[WrittenArray]:
+    """All arrays are on the disk, and the older ones are away, before the first has its name. After a crash an array may
+    be missing, but no array is beside one of other inputs."""
+    unfinished = {name: unique_name(f"{name}.npy") for name in rows}
     try:
-        written = [write_array(inputs, name, rows[name], unfinished[name]) for name in names]
+        written = [write_array(inputs, name, rows[name], folder, unfinished[name]) for name in rows]
+        for name in rows:
+            folder.remove(f"{name}.npy")
+        folder.sync()
         for name, file in unfinished.items():
-            os.replace(file, folder / f"{name}.npy")
+            folder.move(file, folder, f"{name}.npy")
+        folder.sync()
     finally:
         for file in unfinished.values():
-            file.unlink(missing_ok=True)
-    sync_folder(folder)
+            folder.remove(file)
     return written
 
 
-def write_array(inputs: list, name: str, rows: int, path: Path) -> WrittenArray:
+def write_array(inputs: list, name: str, rows: int, folder: Folder, unfinished: str) -> WrittenArray:
     """Writes one array, with one chunk in memory at a time. `rows` is the sum over the inputs."""
     numpy = require("numpy")
     array, at = None, 0
-    for reader in inputs:
-        for chunk in reader.chunks(name):
-            if chunk.dtype.kind not in "iufb":
-                raise UserError(f"'{reader.path}': '{name}' has elements of type {chunk.dtype}, not numbers")
-            if array is None:
-                dtype = chunk.dtype.newbyteorder("<")
-                array = numpy.lib.format.open_memmap(path, "w+", dtype, (rows, *chunk.shape[1:]))
-            if chunk.shape[1:] != array.shape[1:] or chunk.dtype.newbyteorder("<") != array.dtype:
-                raise UserError(f"'{reader.path}': '{name}' has samples {chunk.dtype}{list(chunk.shape[1:])}, and "
-                                f"{array.dtype}{list(array.shape[1:])} before")
-            array[at:at + len(chunk)] = chunk
-            at += len(chunk)
-    if array is None:
-        raise UserError(f"'{name}' has no samples")
-    array.flush()
-    with open(path, "rb") as file:
-        os.fsync(file.fileno())
-    return WrittenArray(name, array.dtype.name, array.shape)
+    with folder.create(unfinished) as file:
+        for reader in inputs:
+            for chunk in reader.chunks(name):
+                dtype = stored_type(chunk.dtype, f"'{reader.path}': '{name}'")
+                if array is None:
+                    array = map_array(file, dtype, (rows, *chunk.shape[1:]))
+                if chunk.shape[1:] != array.shape[1:] or dtype != array.dtype:
+                    raise UserError(f"'{reader.path}': '{name}' has samples {chunk.dtype}{list(chunk.shape[1:])}, and "
+                                    f"{array.dtype}{list(array.shape[1:])} before")
+                array[at:at + len(chunk)] = chunk
+                at += len(chunk)
+        if array is None or not rows:
+            raise UserError(f"'{name}' has no samples")
+        array.flush()
+        sync(file)
+    return WrittenArray(name, numpy.dtype(array.dtype).name, array.shape)
+
+
+def stored_type(dtype, what: str):
+    """The type in the file: numbers of at most 8 bytes, which programs read, with the least byte first."""
+    if dtype.kind not in "iufb" or dtype.itemsize > 8:
+        raise UserError(f"{what} has elements of type {dtype}, not numbers of at most 64 bits")
+    return dtype.newbyteorder("<")
+
+
+def map_array(file, dtype, shape: tuple[int, ...]):
+    """A new .npy file, mapped into memory."""
+    numpy = require("numpy")
+    description = numpy.lib.format.dtype_to_descr(dtype)
+    numpy.lib.format.write_array_header_1_0(file, {"descr": description, "fortran_order": False, "shape": shape})
+    file.truncate(file.tell() + dtype.itemsize * int(numpy.prod(shape, dtype=object)))
+    if 0 in shape:
+        return numpy.zeros(shape, dtype)
+    return numpy.memmap(file, dtype, "r+", offset=file.tell(), shape=shape)

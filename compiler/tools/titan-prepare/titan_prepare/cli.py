@@ -1,6 +1,7 @@
 """The command line of titan-prepare."""
 
 import argparse
+import datetime
 import json
 import os
 import sys
@@ -8,9 +9,11 @@ import time
 from pathlib import Path
 
 from titan_prepare.arrays import write_arrays
-from titan_prepare.errors import UserError
+from titan_prepare.errors import UserError, printable
+from titan_prepare.files import read_text
 from titan_prepare.inputs.sources import FORMATS, absolute_prefix, format_of
 from titan_prepare.inputs.streams import Stream
+from titan_prepare.limits import RecordLimits
 from titan_prepare.prepare import Outcome, prepare
 from titan_prepare.progress import spell_seconds
 from titan_prepare.request import Content, Request
@@ -41,6 +44,7 @@ The formats are described in docs/data.md."""
 
 
 def main(arguments: list[str] | None = None) -> int:
+    sys.stdout.reconfigure(errors="backslashreplace")  # names of files may have what is no character
     parser = make_parser()
     options = parser.parse_args(arguments)
     if options.arrays:
@@ -53,6 +57,8 @@ def main(arguments: list[str] | None = None) -> int:
         return complain(str(error))
     except OSError as error:
         return complain(f"{error.filename or request.prefix}: {error.strerror or error}")
+    except MemoryError:
+        return complain("not enough memory; fewer --workers need less")
     except KeyboardInterrupt:
         return complain("interrupted; the same command continues")
     print_outcome(outcome, request, time.monotonic() - started)
@@ -73,13 +79,15 @@ def make_arrays(parser: argparse.ArgumentParser, options: argparse.Namespace) ->
         return complain(str(error))
     except OSError as error:
         return complain(f"{error.filename or options.output}: {error.strerror or error}")
+    except MemoryError:
+        return complain(f"{', '.join(options.inputs)}: not enough memory")
     print(f"{options.output}: {', '.join(map(str, written))}")
     return 0
 
 
 def complain(message: str) -> int:
     """Prints an error; returns the exit status."""
-    print(f"error: {message}", file=sys.stderr)
+    print(f"error: {printable(message)}", file=sys.stderr)
     return 1
 
 
@@ -91,7 +99,7 @@ def print_outcome(outcome: Outcome, request: Request, seconds: float) -> None:
         print(f"left out: {left_out}")
     for location in sidecar.values["bad_records"]:
         print(f"bad: {location}")
-    for note in outcome.notes:
+    for note in (*sidecar.remarks(), *outcome.notes):
         print(f"note: {note}", file=sys.stderr)
 
 
@@ -120,6 +128,10 @@ def add_input_options(group) -> None:
                        help="the unit of a document in a text file (default: file)")
     group.add_argument("--skip-bad", action="store_true",
                        help="skip and count bad records, instead of ending at the first")
+    group.add_argument("--record-bytes", type=positive, default=RecordLimits.bytes, metavar="N",
+                       help="a record with more bytes is bad (default: 64 MiB); does not apply to files that are one document")
+    group.add_argument("--record-seconds", type=positive, default=RecordLimits.seconds, metavar="N",
+                       help="a record whose chat template takes longer is bad (default: 60)")
     group.add_argument("--invalid-unicode", choices=("refuse", "replace"), default="refuse",
                        help="a record with broken UTF-8 is bad (refuse, the default), or gets U+FFFD there (replace)")
 
@@ -136,10 +148,14 @@ def add_content_options(group) -> None:
     group.add_argument("--answer", metavar="FIELD", help="the answer of a pair")
     group.add_argument("--messages", metavar="FIELD",
                        help="a chat, a list of objects with `role` and `content`; only answers count in the loss")
+    group.add_argument("--tools", metavar="FIELD",
+                       help="the tools of a chat, a list of objects for the chat template (default: tools, where it is)")
     group.add_argument("--as-chat", action="store_true", help="format pairs with the chat template")
     group.add_argument("--chat-template", metavar="FILE", help="a chat template instead of the tokenizer's own")
     group.add_argument("--template-variable", metavar="NAME=JSON", action="append", default=[],
                        help="a variable for the chat template (repeatable), e.g. enable_thinking=false")
+    group.add_argument("--date", type=date, metavar="YYYY-MM-DD",
+                       help="the date of today for the chat template (default: the template's own, or 2024-07-26)")
 
 
 def add_token_options(group) -> None:
@@ -177,6 +193,13 @@ def positive(text: str) -> int:
     return value
 
 
+def date(text: str) -> str:
+    try:
+        return datetime.date.fromisoformat(text).isoformat()
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a date as 2024-07-26") from error
+
+
 def read_request(parser: argparse.ArgumentParser, options: argparse.Namespace) -> Request:
     check_usage(parser, options)
     try:
@@ -187,7 +210,8 @@ def read_request(parser: argparse.ArgumentParser, options: argparse.Namespace) -
             content=content_of(parser, options, tokenizer), bos=options.bos, eos=options.eos,
             vocabulary=options.vocabulary, length=options.max_length, overlong=options.overlong or "refuse",
             skip_bad=options.skip_bad, most=options.max_documents, prefix=absolute_prefix(options.output),
-            force=options.force, workers=options.workers, chunk=options.chunk_bytes)
+            force=options.force, workers=options.workers, chunk=options.chunk_bytes,
+            record=RecordLimits(options.record_bytes, options.record_seconds))
     except UserError as error:
         sys.exit(complain(str(error)))
 
@@ -206,8 +230,9 @@ def check_usage(parser: argparse.ArgumentParser, options: argparse.Namespace) ->
             (bool(options.field) + bool(pairs) + bool(options.messages) > 1,
              "only one of --field, --prompt with --answer, and --messages is possible"),
             (options.as_chat and not pairs, "--as-chat is for --prompt with --answer"),
-            (not template and (options.chat_template or options.template_variable),
-             "--chat-template and --template-variable are for --messages and --as-chat"),
+            (not template and (options.chat_template or options.template_variable or options.date),
+             "--chat-template, --template-variable and --date are for --messages and --as-chat"),
+            (options.tools and not options.messages, "--tools is for --messages"),
             (template and options.special == "text", "chat templates write special tokens; --special text would make "
                                                      "them ordinary text"),
             (options.overlong and not options.max_length, "--overlong needs --max-length"),
@@ -231,25 +256,24 @@ def stream_of(options: argparse.Namespace) -> Stream | None:
 
 
 def content_of(parser: argparse.ArgumentParser, options: argparse.Namespace, tokenizer: TokenizerFile) -> Content:
-    template, variables = None, ()
+    templates, variables = {}, ()
     if options.messages or options.as_chat:
-        template = template_of(options, tokenizer)
+        templates = templates_of(options, tokenizer)
         named = {**tokenizer.configuration().special_tokens(), **variables_of(parser, options.template_variable)}
         variables = tuple(sorted(named.items()))
     whole = None if options.prompt or options.messages else options.field or "text"
-    return Content(whole, options.prompt, options.answer, options.messages, template, variables,
-                   options.invalid_unicode == "replace")
+    return Content(whole, options.prompt, options.answer, options.messages, templates.get("default"), variables,
+                   options.invalid_unicode == "replace", options.tools, templates.get("tool_use"), options.date)
 
 
-def template_of(options: argparse.Namespace, tokenizer: TokenizerFile) -> str:
+def templates_of(options: argparse.Namespace, tokenizer: TokenizerFile) -> dict[str, str]:
+    """By name: `default`, and perhaps `tool_use`, that of chats with tools."""
     if options.chat_template:
-        try:
-            return Path(options.chat_template).read_text(encoding="utf-8")
-        except (OSError, UnicodeError) as error:
-            raise UserError(f"--chat-template: '{options.chat_template}' cannot be read: {error}") from error
-    if template := tokenizer.configuration().chat_template():
-        return template
-    raise UserError(f"there is no chat template next to '{options.tokenizer}'; pass --chat-template FILE")
+        return {"default": read_text(Path(options.chat_template))}
+    templates = tokenizer.configuration().chat_templates()
+    if "default" not in templates:
+        raise UserError(f"there is no chat template next to '{options.tokenizer}'; pass --chat-template FILE")
+    return templates
 
 
 def variables_of(parser: argparse.ArgumentParser, arguments: list[str]) -> dict:

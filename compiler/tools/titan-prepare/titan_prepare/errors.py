@@ -16,3 +16,13 @@ def json_type(value) -> str:
     names = {bool: "a boolean", int: "a number", float: "a number", str: "a string", bytes: "bytes", list: "an array",
              dict: "an object"}
     return names.get(type(value), type(value).__name__)
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of an exception, or its kind if it says nothing."""
+    return (str(error).splitlines() or [""])[0] or type(error).__name__
+
+
+def printable(text: str) -> str:
+    """A text without halves of surrogate pairs, which names of files and keys of JSON may have, and no file can."""
+    return text.encode(errors="backslashreplace").decode()

@@ -2,11 +2,11 @@
 
 import struct
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
-from titan_prepare.files import sync
+from titan_prepare.errors import UserError
+from titan_prepare.files import Folder, sync
 
 MAGIC = b"MMIDIDX\0\0"
 VERSION = 1
@@ -33,10 +33,11 @@ def smallest_type(vocabulary: int) -> TokenType:
     return next(kind for kind in TYPES if vocabulary - 1 <= kind.most)
 
 
-def write_index(path: Path, lengths_file: Path, kind: TokenType) -> None:
-    """The index of the documents whose lengths, as i32, are in a file."""
-    documents = lengths_file.stat().st_size // LENGTH.itemsize
-    with open(path, "wb") as index:
+def write_index(folder: Folder, kind: TokenType) -> None:
+    """The index of the documents whose lengths, as i32, are in a file of the folder."""
+    folder.remove("index")
+    documents = folder.status("lengths").st_size // LENGTH.itemsize
+    with folder.create("index") as index, folder.open("lengths") as lengths_file:
         index.write(MAGIC + struct.pack("<QBQQ", VERSION, kind.code, documents, documents + 1))
         for lengths in blocks(lengths_file):
             index.write(lengths.tobytes())
@@ -48,9 +49,14 @@ def write_index(path: Path, lengths_file: Path, kind: TokenType) -> None:
         for first in range(0, documents + 1, BLOCK):
             index.write(np.arange(first, min(first + BLOCK, documents + 1), dtype=OFFSET).tobytes())
         sync(index)
+    if begin != folder.status("tokens").st_size:
+        raise UserError(f"'{folder.path}' has lengths of documents that are not those of its tokens; --force begins again")
 
 
-def blocks(lengths_file: Path):
-    with open(lengths_file, "rb") as file:
-        while block := file.read(BLOCK * LENGTH.itemsize):
-            yield np.frombuffer(block, LENGTH)
+def blocks(file):
+    file.seek(0)
+    while block := file.read(BLOCK * LENGTH.itemsize):
+        lengths = np.frombuffer(block, LENGTH)
+        if lengths.min() < 1:
+            raise UserError("the unfinished work has a document without tokens; --force begins again")
+        yield lengths

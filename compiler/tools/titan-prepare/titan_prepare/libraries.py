@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from titan_prepare.errors import UserError
+from titan_prepare.errors import UserError, first_line
 
 HOME = Path(__file__).resolve().parents[1]
 REQUIREMENTS = "requirements-data.txt"
@@ -38,5 +38,4 @@ def errors_as(kind: type[Exception], message: str):
     except (KeyboardInterrupt, SystemExit, MemoryError):
         raise
     except BaseException as error:  # libraries in Rust panic with a BaseException
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise kind(f"{message}: {reason}") from error
+        raise kind(f"{message}: {first_line(error)}") from error

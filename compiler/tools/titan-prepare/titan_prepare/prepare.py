@@ -1,25 +1,25 @@
 """The steps of a preparation: find the inputs, prepare the units that its journal lacks, and publish the files. If the
 files of the same preparation exist, nothing is done."""
 
-import tempfile
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from titan_prepare.errors import UserError
-from titan_prepare.files import digest_of_json
+from titan_prepare.files import Folder, belongs_to_others, checksum_of, digest_of_json
 from titan_prepare.identify import find_inputs, identify
 from titan_prepare.indexed import smallest_type, write_index
 from titan_prepare.inputs.sources import Source, open_source
 from titan_prepare.inputs.streams import Stream
 from titan_prepare.inputs.units import Unit, plan_units
-from titan_prepare.journal import NAME, Journal
-from titan_prepare.output import COMPLETE, Lock, publish, remove_locked, require_regular, with_ending, write_complete
+from titan_prepare.journal import UNITS, Journal, read_lines
+from titan_prepare.output import (COMPLETE, ENDINGS, Lock, publish, publish_found, remove_locked, require_regular,
+                                  with_ending, write_complete)
 from titan_prepare.parallel import run_in_order
 from titan_prepare.progress import Progress
 from titan_prepare.request import Job, Request, make_job
 from titan_prepare.sidecar import Identity, Memory, Sidecar, remember
 from titan_prepare.tokenizers.interface import Tokenizer
-from titan_prepare.work import Report, Task, Worker
+from titan_prepare.work import Report, Task, Worker, survive
 
 
 @dataclass(frozen=True)
@@ -31,32 +31,40 @@ class Outcome:
 
 def prepare(request: Request) -> Outcome:
     require_regular(request.prefix)
-    folder = with_ending(request.prefix, ".partial")
-    memory = Memory.read(request.prefix, folder)
+    path = with_ending(request.prefix, ".partial")
+    memory = Memory.read(request.prefix, path)
     sources, stream = find_inputs(request, memory)
-    if not folder.exists():
+    request.content.open(keeps_bytes=False)  # an error of the chat template comes before all work
+    if not path.exists():
         known = Sidecar.read(request.prefix)
         if known and known.is_current(identify(request, sources, stream, memory)):
             return Outcome(known, made=False)
-    with Lock(folder):
-        if (folder / COMPLETE).exists():
-            publish(folder, request.prefix)
-            return prepare(request)
-        try:
-            outcome = prepare_locked(request, sources, stream, folder)
-        except BaseException:
-            remove_if_unused(folder)
-            raise
-        if outcome.made:
-            publish(folder, request.prefix)
+    with Lock(path) as folder:
+        if folder.status(COMPLETE):
+            publish_found(folder, request.prefix)
         else:
-            remove_if_unused(folder)
-        return outcome
+            return prepare_alone(request, sources, stream, folder)
+    return prepare(request)
 
 
-def prepare_locked(request: Request, sources: list[Source], stream: Stream | None, folder: Path) -> Outcome:
+def prepare_alone(request: Request, sources: list[Source], stream: Stream | None, folder: Folder) -> Outcome:
+    """Under the lock of the folder, which is then removed, unless it has units for a later preparation."""
+    try:
+        outcome = prepare_locked(request, sources, stream, folder)
+    except BaseException:
+        remove_if_unused(folder)
+        raise
+    if outcome.made:
+        names = [name for name in ENDINGS if folder.status(name) and (name != "weights" or request.content.weighted)]
+        publish(folder, request.prefix, names)
+    else:
+        remove_if_unused(folder)
+    return outcome
+
+
+def prepare_locked(request: Request, sources: list[Source], stream: Stream | None, folder: Folder) -> Outcome:
     known = Sidecar.read(request.prefix)
-    identity = identify(request, sources, stream, Memory.read(request.prefix, folder))
+    identity = identify(request, sources, stream, Memory.read(request.prefix, folder.path))
     remember(folder, identity)
     if known and known.is_current(identity):
         return Outcome(known, made=False)
@@ -64,9 +72,9 @@ def prepare_locked(request: Request, sources: list[Source], stream: Stream | Non
         refuse_other_outputs(request.prefix, known, identity)
     tokenizer = request.tokenizer.open()
     job = make_job(request, tokenizer, (stream,) if stream else tuple(sources))
-    total = run(request, job, identity, folder)
+    total, checksums = run(request, job, identity, folder)
     check_unchanged(sources)
-    sidecar = finish(request, job, identity, tokenizer, total, folder)
+    sidecar = finish(request, job, identity, tokenizer, total, checksums, folder)
     notes = ()
     if job.ends.eos is None and request.eos == "auto" and not request.content.template:
         notes = ("the tokenizer has no end-of-document token; only the index separates documents (--eos TOKEN adds one)",)
@@ -77,19 +85,22 @@ def refuse_other_outputs(prefix: Path, known: Sidecar | None, identity: Identity
     if known:
         if differing := known.differences(identity):
             raise UserError(f"'{prefix}.bin' was prepared differently ({', '.join(differing)}); --force replaces it")
+    elif belongs_to_others(sidecar := with_ending(prefix, ".json")):
+        raise UserError(f"'{sidecar}' belongs to user {sidecar.stat().st_uid}, so it is unknown whether the tokens are those "
+                        "of these inputs; --force replaces them")
     elif any(with_ending(prefix, ending).exists() for ending in (".bin", ".idx", ".json")):
         raise UserError(f"'{prefix}.bin' exists, and no '{prefix}.json' says how it was prepared; --force replaces it")
 
 
-def run(request: Request, job: Job, identity: Identity, folder: Path) -> Report:
-    """Prepares the units that the journal lacks."""
+def run(request: Request, job: Job, identity: Identity, folder: Folder) -> tuple[Report, dict[str, int]]:
+    """Prepares the units that the journal lacks. Returns the counts, and the checksums of the streams."""
     units = plan_units(job.inputs, request.chunk)
     head = {"identity": identity.digest, "units": digest_of_json([asdict(unit) for unit in units])}
-    journal = Journal(folder, head, request.force)
+    journal = Journal(folder, head, smallest_type(job.limits.vocabulary), job.content.weighted, request.force)
     done = sum(unit.bytes for unit in units[:journal.units])
     progress = Progress("preparing", sum(unit.bytes for unit in units), done)
     try:
-        scratch = Path(tempfile.mkdtemp(prefix="units-", dir=folder))
+        scratch = folder.anchor / folder.make_folder(UNITS)
         append_units(request, job, units[journal.units:], scratch, journal, progress)
     finally:
         progress.end()
@@ -97,7 +108,7 @@ def run(request: Request, job: Job, identity: Identity, folder: Path) -> Report:
     if not journal.total.documents:
         remove_locked(folder)
         raise UserError("the inputs have no document" + explain_nothing(journal.total))
-    return journal.total
+    return journal.total, journal.checksums
 
 
 def append_units(request: Request, job: Job, units: list[Unit], scratch: Path, journal: Journal,
@@ -118,7 +129,7 @@ def append_units(request: Request, job: Job, units: list[Unit], scratch: Path, j
 
 
 def run_tasks(request: Request, job: Job, tasks: list[Task], progress: Progress):
-    return run_in_order(Worker, job, tasks, request.workers, progress.count)
+    return run_in_order(Worker, job, tasks, request.workers, progress.count, survive)
 
 
 def check_unchanged(sources: list[Source]) -> None:
@@ -128,12 +139,15 @@ def check_unchanged(sources: list[Source]) -> None:
 
 
 def finish(request: Request, job: Job, identity: Identity, tokenizer: Tokenizer, total: Report,
-           folder: Path) -> Sidecar:
+           checksums: dict[str, int], folder: Folder) -> Sidecar:
     kind = smallest_type(job.limits.vocabulary)
-    write_index(folder / "index", folder / "lengths", kind)
+    write_index(folder, kind)
+    with folder.open("index") as index:
+        checksums = {**checksums, "index": checksum_of(index)}
     names = ["tokens", *(["weights"] if job.content.weighted else []), "index"]
-    sidecar = Sidecar.make(identity, tokenizer, request.tokenizer.path, job, total, kind.name,
-                           {name: (folder / name).stat().st_size for name in names})
+    outputs = {"token_type": kind.name, "bytes": {ENDINGS[name]: folder.status(name).st_size for name in names},
+               "crc32": {ENDINGS[name]: checksums[name] for name in names}}
+    sidecar = Sidecar.make(identity, tokenizer, request.tokenizer.path, job, total, outputs)
     write_complete(folder, [*names, "sidecar"], sidecar.values)
     return sidecar
 
@@ -144,8 +158,7 @@ def explain_nothing(total: Report) -> str:
     return f" that can be used: {found}" if found else ""
 
 
-def remove_if_unused(folder: Path) -> None:
+def remove_if_unused(folder: Folder) -> None:
     """The folder of a preparation that ended before any unit was done. The caller has the lock."""
-    journal = folder / NAME
-    if not journal.exists() or journal.read_bytes().count(b"\n") < 2:
+    if len(read_lines(folder)) < 2:
         remove_locked(folder)

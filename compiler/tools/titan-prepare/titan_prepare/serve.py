@@ -11,9 +11,10 @@ service.
 import json
 import sys
 
-from titan_prepare.chat import ChatTemplate
-from titan_prepare.errors import BadRecord, UserError
+from titan_prepare.chat.template import ChatTemplate
+from titan_prepare.errors import BadRecord, UserError, first_line
 from titan_prepare.files import read_json
+from titan_prepare.limits import RecordLimits, one_record
 from titan_prepare.tokenizers.interface import Tokenizer
 from titan_prepare.tokenizers.opening import tokenizer_file
 
@@ -59,7 +60,7 @@ class Service:
         path = self.configuration.folder / "generation_config.json"
         listed = read_json(path).get("eos_token_id") if path.is_file() else None
         listed = listed if isinstance(listed, list) else [listed]
-        return sorted({token for token in [self.own_ends.eos, *listed] if isinstance(token, int)})
+        return sorted({token for token in [self.own_ends.eos, *listed] if type(token) is int and 0 <= token < 1 << 31})
 
     def answer(self, request: dict) -> dict:
         match request:
@@ -100,14 +101,16 @@ def serve(argument: str) -> int:
     try:
         service = Service(argument)
         write(service.greeting())
-    except (UserError, OSError) as error:
-        write({"error": str(error)})
+    except Exception as error:  # the program shows it, with the tokenizer's name
+        write({"error": first_line(error)})
         return 1
     for line in sys.stdin:
         try:
-            write(service.answer(json.loads(line)))
+            with one_record(RecordLimits()):
+                answer = service.answer(json.loads(line))
         except (UserError, BadRecord) as error:
-            write({"error": str(error)})
+            answer = {"error": str(error)}
+        write(answer)
     return 0
 
 

@@ -1,21 +1,25 @@
 """The work of a worker: it prepares units, each in a separate folder."""
 
+import json
 import os
-from dataclasses import asdict, dataclass, field
+import signal
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
 from titan_prepare.documents import Document
 from titan_prepare.encoding import Empty, Encoded, Encoder, Overlong
-from titan_prepare.errors import BadRecord, UserError
+from titan_prepare.errors import BadRecord, UserError, printable
 from titan_prepare.indexed import LENGTH, smallest_type
 from titan_prepare.inputs.units import Unit
+from titan_prepare.limits import one_record
 from titan_prepare.request import Job
 
 STREAMS = ("tokens", "lengths", "weights")  # the files of a folder
 DOCUMENTS_AT_ONCE, CHARACTERS_AT_ONCE = 256, 1 << 20
-PLACES = 20  # the number of bad records whose locations are listed
+PLACES = 20  # the number of bad records whose locations are listed, and of remarks
+NOW, NOW_BYTES = "now", 200  # a file in a task's folder: the records that are worked on
 
 
 @dataclass
@@ -28,10 +32,12 @@ class Report:
     overlong: int = 0
     bad: int = 0
     places: list[str] = field(default_factory=list)  # of the first bad records, with the reasons
+    remarks: list[str] = field(default_factory=list)  # on the records, each once
 
     def add(self, other: "Report") -> None:
         for name, value in asdict(other).items():
             setattr(self, name, getattr(self, name) + value)
+        self.remarks = list(dict.fromkeys(self.remarks))[:PLACES]
         del self.places[PLACES:]
 
 
@@ -40,6 +46,8 @@ class Task:
     unit: Unit
     folder: Path  # where the files of STREAMS are written; created by the worker
     most: int | None  # documents
+    killers: tuple = ()  # positions of records, with their source, that have killed a worker
+    one_by_one: bool = False  # tokenizes each document alone, to find out which one kills a worker
 
 
 class Worker:
@@ -56,21 +64,28 @@ class Worker:
         """`progress(documents, tokens)` is called after each batch."""
         os.makedirs(task.folder)
         report = Report()
-        with open(task.folder / "tokens", "wb") as tokens, open(task.folder / "lengths", "wb") as lengths, \
-             open(task.folder / "weights", "wb") as weights:
+        with open(task.folder / "tokens", "xb") as tokens, open(task.folder / "lengths", "xb") as lengths, \
+             open(task.folder / "weights", "xb") as weights, open(task.folder / NOW, "xb", buffering=0) as self.now:
             for batch in self.batches(task, report):
+                self.record_now(batch[0][0].at, batch[-1][0].at)
                 done = self.encode(batch, report)
                 self.write(done, tokens, lengths, weights, report)
                 progress(len(done), sum(len(encoded.tokens) for encoded in done))
+        report.remarks = sorted(self.content.remarks())[:PLACES]
         return report
 
+    def record_now(self, first: tuple, last: tuple) -> None:
+        """What the worker works on, for the parent, if the worker is killed."""
+        os.pwrite(self.now.fileno(), json.dumps([first, last]).encode().ljust(NOW_BYTES), 0)
+
     def batches(self, task: Task, report: Report):
-        """Lists of documents with the way to locate each, until the unit ends or has `most` documents."""
+        """Lists of documents with their places, until the unit ends or has `most` documents."""
         batch, characters = [], 0
-        for locate, document in self.documents(task.unit, report):
+        at_once = 1 if task.one_by_one else DOCUMENTS_AT_ONCE
+        for locate, document in self.documents(task, report):
             batch.append((locate, document))
             characters += len(document.text)
-            wanted = DOCUMENTS_AT_ONCE if task.most is None else min(DOCUMENTS_AT_ONCE, task.most - report.documents)
+            wanted = at_once if task.most is None else min(at_once, task.most - report.documents)
             if len(batch) >= wanted or characters >= CHARACTERS_AT_ONCE:
                 yield batch
                 batch, characters = [], 0
@@ -79,18 +94,30 @@ class Worker:
         if batch:
             yield batch
 
-    def documents(self, unit: Unit, report: Report):
-        for rows in unit.slices:
+    def documents(self, task: Task, report: Report):
+        for rows in task.unit.slices:
             reader = self.reader(rows.source)
             for position, row in reader.rows(rows.begin, rows.end):
-                def locate(reader=reader, position=position) -> str:
-                    return reader.locate(position)
+                place = Place(reader, (rows.source, position))
                 try:
-                    document = self.content.document(reader.parse(row))
+                    document = self.document(reader, row, place, task)
                 except BadRecord as error:
-                    self.leave_out(locate, error, report)
+                    self.leave_out(place, error, report)
                 else:
-                    yield locate, document
+                    yield place, document
+
+    def document(self, reader, row, place: "Place", task: Task) -> Document:
+        if place.at in task.killers:
+            raise BadRecord("a worker process was killed while it prepared this record; it needs too much memory or time")
+        self.record_now(place.at, place.at)
+        with one_record(self.job.record):
+            fields = reader.parse(row)
+            self.content.look_at(reader.columns(fields))
+            document = self.content.document(fields)
+        if self.job.content.template and len(document.text) > self.job.record.bytes:
+            raise BadRecord(f"the chat template writes {len(document.text):,} characters, and --record-bytes allows "
+                            f"{self.job.record.bytes:,}")
+        return document
 
     def reader(self, source: int):
         if source not in self.readers:
@@ -99,10 +126,10 @@ class Worker:
 
     def leave_out(self, locate, error: BadRecord, report: Report) -> None:
         if not self.job.skip_bad:
-            raise UserError(f"{locate()}: {error}; --skip-bad leaves such records out and counts them") from error
+            raise UserError(printable(f"{locate()}: {error}; --skip-bad leaves such records out and counts them")) from error
         report.bad += 1
         if len(report.places) < PLACES:
-            report.places.append(f"{locate()}: {error}")
+            report.places.append(printable(f"{locate()}: {error}"))
 
     def encode(self, batch: list, report: Report) -> list[Encoded]:
         done = []
@@ -142,3 +169,35 @@ class Worker:
         lengths.write(np.array(sizes, LENGTH).tobytes())
         report.documents += len(done)
         report.tokens += sum(sizes)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a record is: the number of its source, and its position there. Its line is counted only for a message."""
+    reader: object
+    at: tuple
+
+    def __call__(self) -> str:
+        return self.reader.locate(self.at[1])
+
+
+def survive(job: Job, task: Task, status: int) -> Task:
+    """The task again, after a worker was killed by one of its records, without this record. An error if bad records are
+    not to be left out. If it is unknown which of several records it was, they are tokenized one by one."""
+    why = f"took more than twice {job.record.seconds} seconds (--record-seconds)" if status == -signal.SIGVTALRM else \
+        f"was killed (status {status}; the system's log may say why, mostly it is memory: see --record-bytes)"
+    try:
+        first, last = map(as_place, json.loads((task.folder / NOW).read_bytes()))
+    except (OSError, ValueError):
+        raise UserError(f"a worker process {why}") from None
+    if not job.skip_bad:
+        where = [job.inputs.reader(job.inputs.sources[source]).locate(at) for source, at in (first, last)]
+        named = where[0] if first == last else f"{where[0]} to {where[1]}"
+        raise UserError(printable(f"{named}: a worker process that prepared this {why}"))
+    return replace(task, folder=task.folder.with_name(task.folder.name + "-again"), one_by_one=True,
+                   killers=(*task.killers, first) if first == last else task.killers)
+
+
+def as_place(value: list) -> tuple:
+    """The source and the position, which is a number or a pair of numbers."""
+    return value[0], tuple(value[1]) if isinstance(value[1], list) else value[1]

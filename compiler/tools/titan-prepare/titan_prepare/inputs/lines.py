@@ -5,9 +5,10 @@ import json
 import zlib
 from collections.abc import Iterator
 
-from titan_prepare.errors import BadRecord, UserError, json_type
+from titan_prepare.errors import BadRecord, UserError, json_type, printable
 from titan_prepare.files import BLOCK
 from titan_prepare.inputs.sources import Source
+from titan_prepare.limits import TooLarge, refuse_large
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -15,8 +16,11 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 class Lines:
     """Positions are offsets in bytes; those of a compressed file count its decompressed bytes."""
 
-    def __init__(self, source: Source):
-        self.source = source
+    def __init__(self, source: Source, most_bytes: int):
+        self.source, self.most_bytes = source, most_bytes
+
+    def columns(self, fields: dict):
+        return fields
 
     def slices(self, chunk: int) -> list[tuple[int, int, int]]:
         """(begin, end, bytes) of each. A compressed file cannot be entered in the middle."""
@@ -26,15 +30,19 @@ class Lines:
         return [(begin, min(begin + chunk, size), min(begin + chunk, size) - begin)
                 for begin in range(0, size, chunk)]
 
-    def rows(self, begin: int, end: int) -> Iterator[tuple[int, bytes]]:
+    def rows(self, begin: int, end: int) -> Iterator[tuple[int, "bytes | TooLarge"]]:
         try:
             with self.open() as file:
                 at = self.first_line(file, begin)
-                while at < end and (line := file.readline()):
+                while at < end and (line := file.readline(self.most_bytes + 2)):
+                    size = len(line)
                     row = line.removeprefix(BYTE_ORDER_MARK) if at == 0 else line
-                    if row.strip():
+                    if len(line.rstrip(b"\r\n")) > self.most_bytes:
+                        size += 0 if line.endswith(b"\n") else pass_line(file)
+                        row = TooLarge(size)
+                    if isinstance(row, TooLarge) or row.strip():
                         yield at, row
-                    at += len(line)
+                    at += size
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
             raise UserError(f"'{self.source.path}' is damaged: {error}") from error
 
@@ -47,7 +55,7 @@ class Lines:
         if begin == 0:
             return 0
         file.seek(begin - 1)
-        return begin - 1 + len(file.readline())
+        return begin - 1 + pass_line(file)
 
     def locate(self, at: int) -> str:
         """The line is counted only here, where an error needs it."""
@@ -59,10 +67,30 @@ class Lines:
         return f"{self.source.path}:{line}"
 
 
+def pass_line(file) -> int:
+    """Reads to the end of the line, and returns the number of bytes."""
+    size = 0
+    while block := file.readline(BLOCK):
+        size += len(block)
+        if block.endswith(b"\n"):
+            break
+    return size
+
+
+def object_of(pairs: list[tuple]) -> dict:
+    """An object of JSON. Which of two values of one key is meant, nobody knows."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        key = next(key for number, (key, _) in enumerate(pairs) if key in dict(pairs[:number]))
+        raise BadRecord(f"an object has the key `{printable(key)}` twice")
+    return found
+
+
 class JsonLines(Lines):
-    def parse(self, row: bytes) -> dict:
+    def parse(self, row: "bytes | TooLarge") -> dict:
+        refuse_large(row, self.most_bytes)
         try:
-            fields = json.loads(row.decode())
+            fields = json.loads(row.decode(), object_pairs_hook=object_of)
         except UnicodeDecodeError as error:
             raise BadRecord(f"not UTF-8: {error.reason} at byte {error.start + 1} of the line") from error
         except RecursionError as error:
@@ -78,11 +106,12 @@ class JsonLines(Lines):
 class TextLines(Lines):
     """Each line is a document, without its line break."""
 
-    def __init__(self, source: Source, field: str):
-        super().__init__(source)
+    def __init__(self, source: Source, most_bytes: int, field: str):
+        super().__init__(source, most_bytes)
         self.field = field
 
-    def parse(self, row: bytes) -> dict:
+    def parse(self, row: "bytes | TooLarge") -> dict:
+        refuse_large(row, self.most_bytes)
         return {self.field: row.removesuffix(b"\n").removesuffix(b"\r")}
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from titan_prepare.errors import UserError
+from titan_prepare.inputs.parquet import without_absent
 from titan_prepare.libraries import errors_as, require
 
 
@@ -57,8 +58,11 @@ class StreamRows:
                 return
             yield (begin, found[0]), found[1]
 
+    def columns(self, fields: dict):
+        return fields
+
     def parse(self, row: dict) -> dict:
-        return row
+        return {name: without_absent(value) for name, value in row.items()}
 
     def locate(self, at: tuple[int, int]) -> str:
         return f"{self.stream.name}, shard {at[0]}, row {at[1] + 1}"

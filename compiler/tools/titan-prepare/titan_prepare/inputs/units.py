@@ -28,15 +28,17 @@ class Inputs:
     sources: tuple[Source | Stream, ...]
     fields: tuple[str, ...]
     text_lines: bool  # each line of a text is a document, instead of each file
+    optional: tuple[str, ...] = ()  # fields that are read where they are
+    most_bytes: int = 1 << 62  # of a record
 
     def reader(self, source: Source | Stream):
         if isinstance(source, Stream):
             return StreamRows(source)
         if source.format == "jsonl":
-            return JsonLines(source)
+            return JsonLines(source, self.most_bytes)
         if source.format == "parquet":
-            return Parquet(source, self.fields)
-        return (TextLines if self.text_lines else WholeText)(source, self.fields[0])
+            return Parquet(source, self.fields, self.optional, self.most_bytes)
+        return (TextLines if self.text_lines else WholeText)(source, self.most_bytes, self.fields[0])
 
 
 def plan_units(inputs: Inputs, chunk: int) -> list[Unit]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from titan_prepare.errors import UserError
-from titan_prepare.files import read_json
+from titan_prepare.files import read_json, read_text
 
 SPECIAL = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 
@@ -23,7 +23,8 @@ class Configuration:
         """The texts of added_tokens_decoder with their numbers."""
         listed = self.values.get("added_tokens_decoder")
         texts = {number: text_of(token) for number, token in (listed if isinstance(listed, dict) else {}).items()}
-        return {text: int(number) for number, text in texts.items() if text is not None and number.isdecimal()}
+        return {text: int(number) for number, text in texts.items() if text is not None and number.isdecimal()
+                and len(number) < 19}
 
     def adds(self, which: str) -> bool | None:
         """add_bos_token or add_eos_token; None if the file does not say."""
@@ -31,14 +32,19 @@ class Configuration:
         return value if isinstance(value, bool) else None
 
     def chat_template(self) -> str | None:
-        file = self.folder / "chat_template.jinja"
-        if file.is_file():
-            return file.read_text(encoding="utf-8")
-        template = self.values.get("chat_template")
-        if isinstance(template, list):  # several by name
-            named = {entry.get("name"): entry.get("template") for entry in template if isinstance(entry, dict)}
-            template = named.get("default")
-        return template if isinstance(template, str) else None
+        return self.chat_templates().get("default")
+
+    def chat_templates(self) -> dict[str, str]:
+        """By name: `default`, and others such as `tool_use`."""
+        found = self.values.get("chat_template")
+        if isinstance(found, str):
+            found = [{"name": "default", "template": found}]
+        named = {entry["name"]: entry["template"] for entry in (found if isinstance(found, list) else ())
+                 if isinstance(entry, dict) and isinstance(entry.get("name"), str)
+                 and isinstance(entry.get("template"), str)}
+        files = [("default", self.folder / "chat_template.jinja"),
+                 *((path.stem, path) for path in sorted((self.folder / "additional_chat_templates").glob("*.jinja")))]
+        return named | {name: read_text(path) for name, path in files if path.is_file()}
 
 
 def text_of(token) -> str | None:
