@@ -11,6 +11,7 @@
 #include "base/data/DataPaths.h"
 #include "base/data/TokenIndex.h"
 #include "files/Checksum.h"
+#include "files/PrivateFolder.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -124,8 +125,7 @@ std::string prepareTexts(const std::string &path, const Program &program, const 
   const std::string texts = absolute(path), tokenizer = findTokenizer(options, path);
   const std::string prefix = cachePrefix(texts, tokenizer, program.vocab);
   const std::string tool = findTool("titan-prepare", "TITAN_PREPARE");
-  std::error_code ignored; // titan-prepare reports a folder that it cannot write to
-  fs::create_directories(cacheFolder(), ignored);
+  makePrivateFolder(cacheFolder());
   // --force: replaces tokens of texts that have changed.
   const int status = runProcess({tool, texts, "--tokenizer", tokenizer, "--vocabulary",
                                  std::to_string(program.vocab), "--output", prefix, "--force"},
