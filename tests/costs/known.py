@@ -21,17 +21,6 @@ class Fault:
 
 
 KNOWN = [
-    Fault("C1", "with microbatches, the gradients of all layers are gathered in f32 for their norm",
-          ("*, shard 64, *accumulate*", "*shard 8, *accumulate*", "Llama3_70B, shard 32 x tp 8, *accumulate*"),
-          ("peak", "all_gather over shard")),
-    Fault("C2", "gradients are reduced over a replicated axis in each microbatch",
-          ("*replicate 8, *accumulate*", "*replicate 8 x shard 8, *accumulate*", "*, pp 8 x replicate 8, *"),
-          ("all_reduce over replicate*",)),
-    Fault("C3", "a pipeline gathers parameters and reduces gradients in each microbatch",
-          ("*, pp 4 x shard 16, *", "*, pp 8 x shard 8 x tp 8, *", "*, pp 16 x shard 128 x tp 8, *"),
-          ("all_gather over shard*", "reduce_scatter over shard*", "peak, rank *")),
-    Fault("C4", "an axis is divided between two dimensions although the first takes the whole degree",
-          ("*, with group",), ("bytes of parameters", "optimizer", "peak", "all_gather over *", "reduce_scatter over *")),
     Fault("C5", "the order of words decides between moving tokens and gathering experts",
           ("*, batch first",), ("peak", "all_gather over shard", "reduce_scatter over shard")),
     Fault("C9", "all-to-all attention: the gradient of the output projection gathers its operands whole",
@@ -64,8 +53,6 @@ KNOWN = [
     Fault("C20", "rows of experts exist for every choice, and in f32",
           ("Mixtral_8x7B, shard 8, recompute full, tokens move", "Qwen3_30B_A3B, shard 8, *",
            "DeepSeek_V2_Lite, shard 8, *", "DeepSeek_V3, shard 64, *"), ("peak",)),
-    Fault("C21", "the gradients of a microbatch exist whole beside their sums",
-          ("*replicate 8, *accumulate*", "*, pp 8 x replicate 8, *"), ("peak*",)),
     Fault("C22", "ring attention sends the cotangents of keys once more than there are ranks: zeros at first",
           ("Llama3_70B, *ring*",), ("permute over cp",)),
 ]

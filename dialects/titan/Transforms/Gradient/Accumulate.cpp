@@ -38,6 +38,7 @@ private:
   NamedTensorType getSumType(Value sum) const;
   RepeatOp buildLoop();
   void finish(RepeatOp loop);
+  void moveFills(RepeatOp loop);
 
   func::FuncOp function;
   Block &block;
@@ -177,10 +178,28 @@ void Accumulator::finish(RepeatOp loop) {
       whole.getDefiningOp()->erase();
 }
 
+/// Fills tensors with a constant in the loop that reads them, such as the zeros with which sums
+/// inside the loop begin. Otherwise each would be in memory for the whole step.
+void Accumulator::moveFills(RepeatOp loop) {
+  Block &inside = loop.getVariant(0).getBlock();
+  for (auto fill : llvm::make_early_inc_range(block.getOps<ExpandOp>())) {
+    auto isInLoop = [&](OpOperand &use) { return loop->isProperAncestor(use.getOwner()); };
+    if (!fill.getInput().getDefiningOp<ConstantOp>() || llvm::none_of(fill->getUses(), isInLoop))
+      continue;
+    OpBuilder bodyBuilder = OpBuilder::atBlockBegin(&inside);
+    Operation *moved = bodyBuilder.clone(*fill);
+    fill->getResult(0).replaceUsesWithIf(moved->getResult(0), isInLoop);
+    if (fill->use_empty())
+      fill->erase();
+  }
+}
+
 void Accumulator::run() {
   sliceInputs();
   collectSums();
-  finish(buildLoop());
+  RepeatOp loop = buildLoop();
+  finish(loop);
+  moveFills(loop);
 }
 
 /// Operations may split or merge the dimension. The number of microbatches must divide the sizes of
