@@ -204,7 +204,13 @@ unsigned dist::sinkGathers(RepeatOp loop) {
     auto isInside = [&](Operation *user) { return loop->isProperAncestor(user); };
     if (!isOfParameter(chain.source) || !llvm::all_of(chain.getResult().getUsers(), isInside))
       continue;
-    SharedGathers gathers(&body.front());
+    Operation *first = nullptr;
+    for (Operation *user : chain.getResult().getUsers())
+      if (Operation *op = body.findAncestorOpInBlock(*user); !first || op->isBeforeInBlock(first))
+        first = op;
+    if (!first)
+      continue;
+    SharedGathers gathers(first);
     chain.getResult().replaceAllUsesWith(gathers.get(chain, chain.source, /*isStack=*/false));
     chain.erase();
     ++numMoved;

@@ -186,8 +186,12 @@ void Accumulator::moveFills(RepeatOp loop) {
     auto isInLoop = [&](OpOperand &use) { return loop->isProperAncestor(use.getOwner()); };
     if (!fill.getInput().getDefiningOp<ConstantOp>() || llvm::none_of(fill->getUses(), isInLoop))
       continue;
-    OpBuilder bodyBuilder = OpBuilder::atBlockBegin(&inside);
-    Operation *moved = bodyBuilder.clone(*fill);
+    Operation *first = nullptr;
+    for (OpOperand &use : fill->getUses())
+      if (Operation *user = inside.findAncestorOpInBlock(*use.getOwner());
+          user && (!first || user->isBeforeInBlock(first)))
+        first = user;
+    Operation *moved = OpBuilder(first).clone(*fill);
     fill->getResult(0).replaceUsesWithIf(moved->getResult(0), isInLoop);
     if (fill->use_empty())
       fill->erase();
