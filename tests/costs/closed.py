@@ -395,9 +395,11 @@ class Closed:
     def peak(self) -> float:
         """Of a step without a pipeline: persistent tensors, and the larger of the head and of a layer. Layer by layer,
         the backward pass consumes residuals and produces gradients, so the larger of both counts. The gradient of a
-        table that is also the head is complete, and reduced, only at the end."""
+        table that is also the head is complete, and reduced, only at the end. With `accumulate`, the sums of earlier
+        microbatches exist throughout."""
         head = F32 * sum(self.stored(param, "optimizer") for param in self.family.outer)
-        layer = max(self.residuals(), self.gradients() - head) + head + self.working() + self.gathered()
+        sums = self.gradients() if self.row.accumulate > 1 else 0
+        layer = max(self.residuals() + sums, self.gradients() - head) + head + self.working() + self.gathered()
         if self.family.tied:
             layer += F32 * self.local(("v", "e"))
-        return self.parameters() + self.optimizer() + max(layer, self.residuals() + self.head())
+        return self.parameters() + self.optimizer() + max(layer, self.residuals() + sums + self.head())
