@@ -189,18 +189,27 @@ class Closed:
         self.add_pipeline(sent, rank)
         return Counter({where: count for where, count in sent.items() if count})
 
-    def add_storage(self, sent, rank):
-        """Gathers of parameters, sums of gradients ([ZeRO], [FSDP2])."""
-        once = bool(self.row.stages)  # [Titan-TT]; with `accumulate`, each microbatch, as FSDP2's default
-        for param in self.outer_of(rank):
-            uses = 0 if param == ("c", "e") else 1  # positions have vectors of all ranks: a few bytes
-            self.add_param(sent, param, 1, uses, once)
-        for layer, count in self.layers_of(rank):
-            for param in layer.params:
-                self.add_param(sent, param, count, 1 if once or layer.shared else 2, once)
+    def gathers_once(self) -> bool:
+        """Whether layers gather their parameters once a step: by default in a pipeline ([Titan-TT]), else in each
+        microbatch, as FSDP2 does."""
+        return self.row.gather == "step" or self.row.gather == "auto" and bool(self.row.stages)
 
-    def add_param(self, sent, param, count, gathers, once):
-        times = 1 if once else self.microbatches
+    def reduces_once(self) -> bool:
+        return self.row.reduce == "step" or self.row.reduce == "auto" and bool(self.row.stages)
+
+    def add_storage(self, sent, rank):
+        """Gathers of parameters, sums of gradients ([ZeRO], [FSDP2]). What is beside the layers is gathered once in a
+        microbatch, or once a step, like the layers."""
+        for param in self.outer_of(rank):
+            if param != ("c", "e"):  # positions have vectors of all ranks: a few bytes
+                self.add_param(sent, param, 1, 1 if self.gathers_once() else self.microbatches)
+        for layer, count in self.layers_of(rank):
+            gathers = 1 if self.gathers_once() or layer.shared else 2 * self.microbatches
+            for param in layer.params:
+                self.add_param(sent, param, count, gathers)
+
+    def add_param(self, sent, param, count, gathers):
+        sums = 1 if self.reduces_once() else self.microbatches
         split = self.map.sharding(self.family, param)
         over = self.storing(param, "params")
         reduced = self.storing(param, "optimizer")
@@ -208,13 +217,13 @@ class Closed:
         local, n = count * self.local(param), degree_of(over)
         if over:
             width = BF16 if len(param) > 1 else F32  # norms compute in f32
-            sent[key(over, "all_gather")] += width * local * (n - 1) / n * gathers * times
+            sent[key(over, "all_gather")] += width * local * (n - 1) / n * gathers
         elif reduced:  # stages 1 and 2: the updated shards return to all ranks
             n = degree_of(reduced)
             sent[key(reduced, "all_gather")] += F32 * local * (n - 1) / n
         n = degree_of(reduced)
         if reduced:
-            sent[key(reduced, "reduce_scatter")] += F32 * local * (n - 1) / n * times
+            sent[key(reduced, "reduce_scatter")] += F32 * local * (n - 1) / n * sums
         rest = [axis for axis in partial if axis not in reduced]
         if rest:  # sums of sums: once a step, of shards
             r = degree_of(rest)
@@ -375,14 +384,18 @@ class Closed:
         weights = sum(self.local(param) for param in layer.params)
         return (2 if sharded else 1) * BF16 * weights + F32 * max(self.local(param) for param in layer.params)
 
+    def kept(self, rank=0) -> float:
+        """Parameters that are gathered, and gradients that are not reduced, for all microbatches of a step."""
+        params = self.sum_over(rank, lambda param: self.local(param) if self.storing(param, "params") else 0)
+        grads = self.sum_over(rank, lambda param: self.local(param) if self.storing(param, "optimizer") else 0)
+        if self.microbatches == 1:
+            return 0
+        return BF16 * params * self.gathers_once() + F32 * grads * self.reduces_once()
+
     def peak_of_rank(self, rank) -> float:
-        """Of a rank of a pipeline ([Titan-TT]): beside its shards and stashes, the parameters and the gradients of its
-        stages, gathered and unreduced for all microbatches, and the layer in progress."""
-        local = self.sum_over(rank, self.local)
-        once = BF16 * local if self.storing(("e", "f"), "params") else 0
-        sums = F32 * local if self.storing(("e", "f"), "optimizer") else 0
-        return (self.parameters(rank) + self.optimizer(rank) + self.gradients(rank) + once + sums + self.stashes(rank)
-                + self.working() + F32 * max(map(self.local, self.family.layers[-1].params)))
+        """Of a rank of a pipeline: what it stores and keeps, its stashes, and the layer in progress."""
+        return (self.parameters(rank) + self.optimizer(rank) + self.gradients(rank) + self.kept(rank)
+                + self.stashes(rank) + self.working() + F32 * max(map(self.local, self.family.layers[-1].params)))
 
     def head(self) -> float:
         """The head and its loss: chunks of logits, half as large as the gradient of the head (docs/language.md), that
@@ -402,4 +415,4 @@ class Closed:
         layer = max(self.residuals() + sums, self.gradients() - head) + head + self.working() + self.gathered()
         if self.family.tied:
             layer += F32 * self.local(("v", "e"))
-        return self.parameters() + self.optimizer() + max(layer, self.residuals() + sums + self.head())
+        return self.parameters() + self.optimizer() + self.kept() + max(layer, self.residuals() + sums + self.head())

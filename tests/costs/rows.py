@@ -21,6 +21,8 @@ class Row:
     stages: tuple = ()  # layers of each stage
     capacity: float = 0
     offload: str = ""
+    gather: str = "auto"  # when layers gather parameters: "step" or "microbatch"
+    reduce: str = "auto"  # when gradients are reduced to shards
     loss_chunks: int = 0
     blocks: int = 2  # attention and MLP, each with a sum of its own
     note: str = ""  # what tells the row from another one
@@ -38,8 +40,9 @@ class Row:
         if self.schedule:
             words.append(f"{self.schedule} m {self.microbatches}")
         words += [f"{what} {value}" for what, value in (("recompute", self.recompute), ("accumulate", self.accumulate),
-                                                        ("capacity", self.capacity), ("offload", self.offload))
-                  if value not in ("none", 1, 0, "")]
+                                                        ("capacity", self.capacity), ("offload", self.offload),
+                                                        ("gather", self.gather), ("reduce", self.reduce))
+                  if value not in ("none", "auto", 1, 0, "")]
         if self.note:
             words.append(self.note)
         stored = {frozenset(axis.stores) for axis in self.map.axes if axis.stores}
@@ -60,6 +63,10 @@ class Row:
             settings.append(f"model.capacity = {self.capacity}")
         if self.offload:
             settings.append(f"offload = [{self.offload}]")
+        times = [f"{what} = {value}" for what, value in (("gather", self.gather), ("reduce", self.reduce))
+                 if value != "auto"]
+        if times:
+            settings.append(f"sharding {{ {', '.join(times)} }}")
         if self.loss_chunks:
             settings.append(f"loss_chunks = {self.loss_chunks}")
         lines = "\n".join("  " + line for line in self.lines)
@@ -91,6 +98,8 @@ ROWS = [
     Row(lines=(shard(64),), batch=64, recompute="every 2", **EIGHT),
     Row(lines=(shard(64),), batch=64, recompute="block SwiGlu", **EIGHT),
     Row(lines=(shard(64),), batch=256, accumulate=4, **EIGHT, **FULL),
+    Row(lines=(shard(64),), batch=256, accumulate=4, gather="step", **EIGHT, **FULL),
+    Row(lines=(shard(64),), batch=256, accumulate=4, gather="step", reduce="step", **EIGHT, **FULL),
     Row(lines=("shard = 64 splits batch stores optimizer",), batch=256, **EIGHT, **FULL),
     Row(lines=("shard = 64 splits batch stores grads, optimizer",), batch=256, **EIGHT, **FULL),
     Row(lines=("replicate = 8 splits batch", shard(8)), batch=256, **EIGHT, **FULL),
@@ -119,6 +128,10 @@ ROWS = [
                                        ("interleaved_zb", TWO, (4,) * 8), ("zbv", TWO, (4,) * 8),
                                        ("dualpipev", TWO, (4,) * 8))),
     Row(lines=("pp = 4 splits layers", shard(16)), batch=256, schedule="1f1b", microbatches=8, stages=(8,) * 4, **EIGHT),
+    Row(lines=("pp = 4 splits layers", shard(16)), batch=256, schedule="1f1b", microbatches=8, stages=(8,) * 4,
+        gather="microbatch", reduce="microbatch", **EIGHT, **FULL),
+    Row(lines=("pp = 4 splits layers", shard(16)), batch=256, schedule="1f1b", microbatches=8, stages=(8,) * 4,
+        gather="step", reduce="microbatch", **EIGHT, **FULL),
     Row(lines=("pp = 8 splits layers", "replicate = 8 splits batch"), batch=256, schedule="1f1b", microbatches=16,
         stages=(4,) * 8, **EIGHT, **FULL),
     Row("Llama3_405B", ("pp = 8 splits layers", shard(8), tp(8)), seq=8192, batch=512, recompute="full",
