@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -62,10 +63,96 @@ bool discardsContent(const std::string &path) {
   return false;
 }
 
-int createAnew(const std::string &temporary) {
-  if (::unlink(temporary.c_str()) != 0 && errno != ENOENT)
+[[noreturn]] void refuseSecondWriter(const std::string &target) {
+  throw Fault(fmt::format("cannot write '{}': another process writes to it", target));
+}
+
+/// Whether the name is still that of the open file.
+bool isStillThere(int file, const std::string &path) {
+  struct stat own, there;
+  return ::fstat(file, &own) == 0 && ::lstat(path.c_str(), &there) == 0 &&
+         own.st_dev == there.st_dev && own.st_ino == there.st_ino;
+}
+
+/// Locks an open file without waiting. A file system without locks excludes nobody.
+bool isLockable(int file) {
+  return ::flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+}
+
+/// Removes a temporary that a killed process has left, or that another user has planted. False if
+/// its writer lives. The lock of the writer protects its temporary until the rename.
+bool removeLeftover(const std::string &temporary) {
+  struct stat status;
+  const bool isFile = ::lstat(temporary.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+  const int file =
+      isFile ? ::open(temporary.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
+  const bool isOurs = file < 0 || isLockable(file);
+  if (isOurs && (file < 0 || isStillThere(file, temporary)) && ::unlink(temporary.c_str()) != 0 &&
+      errno != ENOENT)
     failToWrite(temporary, errno);
-  return ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+  if (file >= 0)
+    ::close(file);
+  return isOurs;
+}
+
+/// Creates the temporary of `target` and locks it. Between both, another writer may take it for a
+/// leftover; then this one tries again. Waits a second for another writer, which suffices for
+/// small files.
+int createAnew(const std::string &temporary, const std::string &target, mode_t permissions) {
+  constexpr int tries = 50;
+  constexpr useconds_t pause = 20'000;
+  for (int i = 0; i < tries; ++i) {
+    const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                            permissions);
+    if (file < 0 && errno != EEXIST)
+      return file;
+    if (file >= 0 && isLockable(file) && isStillThere(file, temporary))
+      return file;
+    if (file >= 0)
+      ::close(file);
+    else if (!removeLeftover(temporary))
+      ::usleep(pause);
+  }
+  refuseSecondWriter(target);
+}
+
+bool writeAll(int file, const char *text, size_t size) {
+  while (size > 0) {
+    const ssize_t count = ::write(file, text, size);
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count <= 0)
+      return false;
+    text += count;
+    size -= static_cast<size_t>(count);
+  }
+  return true;
+}
+
+/// Calls `use` for the content of a regular file, chunk by chunk. The content may be larger than
+/// memory.
+template <typename Use> void readChunks(const std::string &path, Use use) {
+  constexpr size_t longest = size_t{1} << 20;
+  const int file = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  std::string chunk(longest, '\0');
+  ssize_t count = -1;
+  if (file >= 0)
+    while ((count = ::read(file, chunk.data(), longest)) > 0 || (count < 0 && errno == EINTR))
+      if (count > 0)
+        use(std::string_view(chunk).substr(0, static_cast<size_t>(count)));
+  const int error = count < 0 ? errno : 0;
+  if (file >= 0)
+    ::close(file);
+  if (error != 0)
+    throw UserError(fmt::format("cannot read '{}': {}", path, std::strerror(error)));
+}
+
+void complete(PendingFile &file, const std::string &path, Sync sync) {
+  if (sync != Sync::No)
+    file.sync();
+  file.rename();
+  if (sync == Sync::All)
+    syncParent(path);
 }
 
 } // namespace
@@ -74,8 +161,8 @@ void failToWrite(const std::string &path, int error) {
   std::string message = fmt::format("cannot write '{}': {}", path, std::strerror(error));
   for (int pathError : {EACCES, EPERM, ENOENT, ENOTDIR, EISDIR, ELOOP, EROFS, ENAMETOOLONG, EEXIST})
     if (error == pathError)
-      throw UserError(message);
-  throw Fault(message);
+      throw WriteError<UserError>(message, error);
+  throw WriteError<Fault>(message, error);
 }
 
 void checkTarget(const std::string &path) {
@@ -134,20 +221,52 @@ void createDirectories(const fs::path &directory) {
 void writeFileAtomically(const std::string &path, std::string_view content, Sync sync) {
   PendingFile file(path);
   file.append(content);
-  if (sync != Sync::No)
-    file.sync();
-  file.rename();
-  if (sync == Sync::All)
-    syncParent(path);
+  complete(file, path, sync);
 }
 
-PendingFile::PendingFile(std::string path, Role role)
+void copyFileAtomically(const std::string &from, const std::string &to, Sync sync) {
+  PendingFile file(to);
+  readChunks(from, [&](std::string_view chunk) { file.append(chunk); });
+  complete(file, to, sync);
+}
+
+int createNewFile(const std::string &path) {
+  return ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                dataPermissions);
+}
+
+int openLockFile(const std::string &path) {
+  return ::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+                dataPermissions);
+}
+
+bool replaceFileInHandler(const char *path, const char *partial, std::string_view content,
+                          bool isDurable) {
+  ::unlink(partial);
+  int file = ::open(partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, dataPermissions);
+  bool isWritten = file >= 0 && writeAll(file, content.data(), content.size());
+  if (isWritten && isDurable)
+    isWritten = ::fsync(file) == 0;
+  if (file >= 0)
+    isWritten = ::close(file) == 0 && isWritten;
+  if (isWritten && ::rename(partial, path) == 0)
+    return true;
+  ::unlink(partial);
+  file = ::open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (file < 0)
+    return false;
+  isWritten = writeAll(file, content.data(), content.size()) &&
+              ::ftruncate(file, static_cast<off_t>(content.size())) == 0;
+  return ::close(file) == 0 && isWritten;
+}
+
+PendingFile::PendingFile(std::string path, Role role, mode_t permissions)
     : target(std::move(path)), temporary(target + temporarySuffix), role(role),
       discards(discardsContent(target)) {
   if (discards)
     file = ::open(target.c_str(), O_WRONLY | O_CLOEXEC);
   else if (role == Role::Create)
-    file = createAnew(temporary);
+    file = createAnew(temporary, target, permissions);
   else
     file = ::open(temporary.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (file < 0)
@@ -155,10 +274,11 @@ PendingFile::PendingFile(std::string path, Role role)
 }
 
 PendingFile::~PendingFile() {
+  // While it is locked: afterwards the name may be that of another writer.
+  if (role == Role::Create && !renamed && !discards && isStillThere(file, temporary))
+    ::unlink(temporary.c_str());
   if (file >= 0)
     ::close(file);
-  if (role == Role::Create && !renamed && !discards)
-    ::unlink(temporary.c_str());
 }
 
 void PendingFile::resize(int64_t bytes) {
@@ -185,24 +305,21 @@ void PendingFile::writeAt(int64_t offset, const void *data, size_t size) {
   }
 }
 
+void PendingFile::setPermissions(mode_t permissions) {
+  if (!discards && ::fchmod(file, permissions) != 0)
+    failToWrite(temporary, errno);
+}
+
 void PendingFile::sync() {
   if (!discards && ::fsync(file) != 0)
     failToWrite(temporary, errno);
 }
 
-/// Whether the temporary is still ours: another process that writes the same target would have
-/// replaced it.
-static bool isStillThere(int file, const std::string &path) {
-  struct stat own, there;
-  return ::fstat(file, &own) == 0 && ::lstat(path.c_str(), &there) == 0 &&
-         own.st_dev == there.st_dev && own.st_ino == there.st_ino;
-}
-
 void PendingFile::rename() {
   if (discards)
     return;
-  if (!isStillThere(file, temporary))
-    throw Fault(fmt::format("cannot write '{}': another process writes to it", target));
+  if (!isStillThere(file, temporary)) // on a file system without locks
+    refuseSecondWriter(target);
   if (std::rename(temporary.c_str(), target.c_str()) != 0)
     failToWrite(target, errno);
   renamed = true;

@@ -181,7 +181,7 @@ static bool sparesInputs(CompilerInstance &instance, const sema::CheckedRun &run
 /// Writes to `output`. Returns false after a reported error.
 static bool writeOrReport(llvm::StringRef content, const std::string &output, bool isExecutable,
                           DiagnosticEngine &diags) {
-  std::error_code error = writeOutput(content, output, isExecutable);
+  std::error_code error = writeOutput(content, output, isExecutable ? 0777 : 0666);
   if (error == std::errc::no_such_device_or_address)
     reportWriteError(diags, output, error).help("no process reads this pipe");
   else if (error)

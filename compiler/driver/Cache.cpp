@@ -131,7 +131,7 @@ std::error_code CacheEntry::publish(const std::string &name, const std::string &
   if (std::error_code error = sync(built))
     return error;
   if (std::error_code error =
-          writeNewFile(built + kRecordSuffix.str(), makeRecord(content->getBuffer()), 0600))
+          writeOutput(makeRecord(content->getBuffer()), built + kRecordSuffix.str(), 0600))
     return error;
   fs::remove(executable + kRecordSuffix); // an old record must never describe the new file
   for (const std::string &suffix : {sourceSuffix, std::string(), kRecordSuffix.str()})

@@ -84,7 +84,7 @@ static std::string buildEntry(CacheEntry &entry, const std::string &source, cons
                               const Toolchain &toolchain, DiagnosticEngine &diags) {
   std::string folder = entry.makeBuildFolder();
   std::string file = driver::join(folder, name + toolchain.sourceSuffix());
-  std::error_code error = folder.empty() ? entry.error() : writeNewFile(file, source, 0600);
+  std::error_code error = folder.empty() ? entry.error() : writeOutput(source, file, 0600);
   if (error) {
     reportWriteError(diags, file, error);
     return "";

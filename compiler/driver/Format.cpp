@@ -1,11 +1,10 @@
 // `titanc fmt FILE... [--check]`.
 #include "compiler/syntax/Format.h"
 #include "compiler/driver/Commands.h"
-#include "compiler/driver/Paths.h"
+#include "compiler/driver/Output.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/raw_ostream.h"
 
 #include <iostream>
 #include <iterator>
@@ -14,10 +13,9 @@ namespace titan::driver {
 
 namespace fs = llvm::sys::fs;
 
-/// Writes a sibling file and renames it, so an interruption leaves the old or the new text.
-/// Preserves links and permissions.
-static std::error_code replaceFile(const std::string &path, const std::string &text) {
-  llvm::SmallString<128> real, temporary;
+/// An interruption leaves the old or the new text. Preserves links and permissions.
+static std::error_code replaceText(const std::string &path, const std::string &text) {
+  llvm::SmallString<128> real;
   if (std::error_code error = fs::real_path(path, real))
     return error;
   auto mode = fs::getPermissions(real);
@@ -25,21 +23,7 @@ static std::error_code replaceFile(const std::string &path, const std::string &t
     return mode.getError();
   if (!fs::can_write(real)) // a rename ignores the permissions of the file
     return std::make_error_code(std::errc::permission_denied);
-  int file = -1;
-  if (std::error_code error = createSibling(real, ".tmp", file, temporary))
-    return error;
-  llvm::raw_fd_ostream out(file, /*shouldClose=*/true);
-  out << text;
-  out.close();
-  std::error_code error = out.error();
-  out.clear_error(); // the caller reports the error
-  if (!error)
-    error = fs::setPermissions(temporary, *mode);
-  if (!error)
-    error = fs::rename(temporary, real);
-  if (error)
-    fs::remove(temporary);
-  return error;
+  return replaceFile(real.str().str(), text, static_cast<mode_t>(*mode));
 }
 
 /// Formats one file.
@@ -69,7 +53,7 @@ static void formatFile(CompilerInstance &instance, const std::string &path,
         .help("titanc fmt " + path);
     return;
   }
-  if (std::error_code error = replaceFile(path, *formatted))
+  if (std::error_code error = replaceText(path, *formatted))
     instance.diags.report(Code::CannotWriteFile, {},
                           "cannot write `" + path + "`: " + error.message());
   else if (!instance.options.jsonDiagnostics)

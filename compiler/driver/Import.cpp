@@ -349,7 +349,7 @@ int importCommand(const CommonOptions &common, const ImportOptions &options) {
     std::cout << *text;
     return instance.finish();
   }
-  if (std::error_code why = writeOutput(*text, options.output, false))
+  if (std::error_code why = writeOutput(*text, options.output))
     reportWriteError(instance.diags, options.output, why);
   else
     std::cout << "wrote " << options.output << "; compile it with\n  titanc build "

@@ -1,5 +1,6 @@
 // `titanc new DIR`: creates a small project from stdlib/start.
 #include "compiler/driver/Commands.h"
+#include "compiler/driver/Output.h"
 #include "compiler/driver/Paths.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -24,7 +25,7 @@ int newCommand(const CommonOptions &options, const std::string &directory) {
   error = fs::create_directories(directory);
   for (const char *file : files)
     if (!error)
-      error = fs::copy_file(join(start, file), join(directory, file));
+      error = copyOutput(join(start, file), join(directory, file));
   if (error) {
     instance.diags.report(Code::CannotWriteFile, {},
                           "cannot make the project `" + directory + "`: " + error.message());

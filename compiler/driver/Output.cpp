@@ -1,9 +1,7 @@
 #include "compiler/driver/Output.h"
-#include "compiler/driver/Paths.h"
+#include "base/files/DurableFile.h"
 
-#include "llvm/ADT/ScopeExit.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 #include <cerrno>
 #include <fcntl.h>
@@ -11,9 +9,6 @@
 #include <unistd.h>
 
 namespace titan::driver {
-
-namespace fs = llvm::sys::fs;
-namespace path = llvm::sys::path;
 
 static std::error_code getLastError() {
   return {errno, std::generic_category()};
@@ -34,20 +29,11 @@ static std::error_code writeAll(int file, llvm::StringRef content) {
   return {};
 }
 
-/// Writes, syncs if possible, and closes.
-static std::error_code writeAndClose(int file, llvm::StringRef content, bool isFile) {
+static std::error_code writeAndClose(int file, llvm::StringRef content) {
   std::error_code error = writeAll(file, content);
-  if (!error && isFile && ::fsync(file) != 0)
-    error = getLastError();
   if (::close(file) != 0 && !error)
     error = getLastError();
   return error;
-}
-
-std::error_code writeNewFile(const std::string &file, llvm::StringRef content, unsigned mode) {
-  int opened =
-      ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_t(mode));
-  return opened < 0 ? getLastError() : writeAndClose(opened, content, /*isFile=*/true);
 }
 
 std::error_code sync(const std::string &path) {
@@ -65,28 +51,49 @@ static std::error_code writeInPlace(const std::string &output, llvm::StringRef c
   if (opened < 0)
     return getLastError();
   ::fcntl(opened, F_SETFL, ::fcntl(opened, F_GETFL) & ~O_NONBLOCK);
-  return writeAndClose(opened, content, /*isFile=*/false);
+  return writeAndClose(opened, content);
 }
 
-std::error_code writeOutput(llvm::StringRef content, const std::string &output, bool isExecutable) {
+/// Writes and replaces by the writer of durable files. `isExact`: whatever the umask is.
+static std::error_code writeDurably(const std::string &file, llvm::StringRef content,
+                                    mode_t permissions, bool isExact) {
+  try {
+    PendingFile pending(file, PendingFile::Role::Create, permissions);
+    pending.append({content.data(), content.size()});
+    if (isExact)
+      pending.setPermissions(permissions);
+    pending.sync();
+    pending.rename();
+    syncParent(file);
+  } catch (const WriteError<UserError> &error) {
+    return error.reason;
+  } catch (const WriteError<Fault> &error) {
+    return error.reason;
+  } catch (const std::exception &) { // the name of an open file, or another writer
+    return std::make_error_code(std::errc::device_or_resource_busy);
+  }
+  return {};
+}
+
+std::error_code writeOutput(llvm::StringRef content, const std::string &output,
+                            mode_t permissions) {
   struct stat status;
   bool exists = ::stat(output.c_str(), &status) == 0;
   if (exists && S_ISDIR(status.st_mode))
     return std::make_error_code(std::errc::is_a_directory);
   if (exists && !S_ISREG(status.st_mode))
     return writeInPlace(output, content);
-  int file = -1;
-  llvm::SmallString<128> partial;
-  unsigned mode = fs::all_read | fs::all_write | (isExecutable ? fs::all_exe : fs::no_perms);
-  if (std::error_code error = createSibling(output, ".partial", file, partial, mode))
-    return error;
-  auto remove = llvm::make_scope_exit([&] { fs::remove(partial); });
-  if (std::error_code error = writeAndClose(file, content, /*isFile=*/true))
-    return error;
-  if (std::error_code error = fs::rename(partial, output))
-    return error;
-  remove.release();
-  return {};
+  return writeDurably(output, content, permissions, /*isExact=*/false);
+}
+
+std::error_code replaceFile(const std::string &file, llvm::StringRef content, mode_t permissions) {
+  return writeDurably(file, content, permissions, /*isExact=*/true);
+}
+
+std::error_code copyOutput(const std::string &from, const std::string &to) {
+  auto content = llvm::MemoryBuffer::getFile(from, /*IsText=*/false,
+                                             /*RequiresNullTerminator=*/false);
+  return content ? writeOutput((*content)->getBuffer(), to) : content.getError();
 }
 
 } // namespace titan::driver

@@ -1,4 +1,4 @@
-// Joins paths, and creates files with unique names.
+// Joins paths.
 #pragma once
 
 #include "llvm/ADT/SmallString.h"
@@ -6,7 +6,6 @@
 #include "llvm/Support/Path.h"
 
 #include <string>
-#include <system_error>
 
 namespace titan::driver {
 
@@ -16,11 +15,5 @@ inline std::string join(llvm::StringRef directory, const llvm::Twine &name) {
   llvm::sys::path::append(file, name);
   return file.str().str();
 }
-
-/// Creates a file in the directory of `path`: its name, a random number and `ending`. Opens it for
-/// writing with permissions `mode` less the umask. (LLVM's createUniqueFile also replaces every `%`
-/// in the path.)
-std::error_code createSibling(llvm::StringRef path, llvm::StringRef ending, int &file,
-                              llvm::SmallVectorImpl<char> &name, unsigned mode = 0666);
 
 } // namespace titan::driver

@@ -1,5 +1,6 @@
 // `titanc build --emit=project`: a project that builds without titanc and this tree.
 #include "compiler/driver/Build.h"
+#include "compiler/driver/Output.h"
 #include "compiler/driver/Paths.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -7,7 +8,6 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
 #include <set>
@@ -16,14 +16,6 @@ namespace titan::driver {
 
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
-
-static std::error_code writeFile(const std::string &file, llvm::StringRef content) {
-  std::error_code error;
-  llvm::raw_fd_ostream out(file, error);
-  if (!error)
-    out << content;
-  return error;
-}
 
 /// The headers that emitted source includes; copyHeaders() finds their includes.
 static constexpr llvm::StringLiteral kIncluded[] = {
@@ -64,7 +56,7 @@ static std::error_code copyHeaders(const Toolchain &toolchain, const std::string
     const std::string target = join(directory, "include/" + header);
     if (std::error_code error = fs::create_directories(path::parent_path(target)))
       return error;
-    if (std::error_code error = writeFile(target, (*text)->getBuffer()))
+    if (std::error_code error = writeOutput((*text)->getBuffer(), target))
       return error;
     llvm::append_range(pending, listIncludes((*text)->getBuffer()));
   }
@@ -202,18 +194,17 @@ bool writeProject(const std::string &source, llvm::StringRef stem, const std::st
       return error;
     // First, so an incomplete project is still recognised as one.
     if (std::error_code error =
-            writeFile(join(directory, "CMakeLists.txt"), makeCMake(name, toolchain)))
+            writeOutput(makeCMake(name, toolchain), join(directory, "CMakeLists.txt")))
       return error;
     std::vector<std::string> copied = toolchain.loads;
     llvm::copy_if(toolchain.link, std::back_inserter(copied),
                   [](llvm::StringRef word) { return word.ends_with(".a"); });
     for (const std::string &file : copied)
-      if (std::error_code error =
-              fs::copy_file(file, join(directory, "lib/" + path::filename(file))))
+      if (std::error_code error = copyOutput(file, join(directory, "lib/" + path::filename(file))))
         return error;
     if (std::error_code error = copyHeaders(toolchain, directory))
       return error;
-    return writeFile(join(directory, name + toolchain.sourceSuffix()), source);
+    return writeOutput(source, join(directory, name + toolchain.sourceSuffix()));
   };
   std::error_code error = attempt();
   if (error)

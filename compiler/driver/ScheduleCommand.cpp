@@ -71,7 +71,7 @@ void show(CompilerInstance &instance, const ShownSchedule &shown, const Schedule
   if (options.printsGrid)
     drawGrid(llvm::outs(), schedule, times, getTerminalWidth(), usesColor(instance.options.color));
   if (!options.svg.empty())
-    if (std::error_code error = writeOutput(drawSvg(schedule, times), options.svg, false))
+    if (std::error_code error = writeOutput(drawSvg(schedule, times), options.svg))
       reportWriteError(instance.diags, options.svg, error);
   printSummary(options.source, schedule, times, shown.unit, shown.memory);
 }

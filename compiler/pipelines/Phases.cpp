@@ -1,4 +1,5 @@
 #include "compiler/pipelines/Phases.h"
+#include "base/files/DurableFile.h"
 #include "compiler/pipelines/RunPhase.h"
 #include "dialects/dist/Transforms/Overlap/Passes.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
@@ -51,12 +52,15 @@ static LogicalResult dump(ModuleOp module, llvm::StringRef directory, size_t num
   llvm::sys::path::append(path, file);
   if (std::error_code error = llvm::sys::fs::create_directories(directory))
     return module.emitError("cannot make the directory ") << directory << ": " << error.message();
-  std::error_code error;
-  llvm::raw_fd_ostream out(path, error);
-  if (error)
-    return module.emitError("cannot write ") << path << ": " << error.message();
+  std::string text;
+  llvm::raw_string_ostream out(text);
   module.print(out, OpPrintingFlags().enableDebugInfo());
   out << '\n';
+  try {
+    writeFileAtomically(path.str().str(), text);
+  } catch (const std::exception &error) {
+    return module.emitError(error.what());
+  }
   return success();
 }
 

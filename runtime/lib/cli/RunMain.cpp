@@ -6,6 +6,7 @@
 
 #include "Main.h"
 #include "base/Error.h"
+#include "base/files/DurableFile.h"
 #include "base/layout/Topology.h"
 #include "base/text/Counted.h"
 #include "comm/Comm.h"
@@ -183,9 +184,10 @@ void writeErrorFile(const std::string &message) {
   nlohmann::json json = {
       {"message",
        {{"message", message}, {"extraInfo", {{"timestamp", std::to_string(std::time(nullptr))}}}}}};
-  if (std::FILE *file = std::fopen(path, "w")) {
-    std::fputs(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str(), file);
-    std::fclose(file);
+  try {
+    writeFileAtomically(path, json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace),
+                        Sync::No);
+  } catch (const std::exception &) { // the message has been printed
   }
 }
 

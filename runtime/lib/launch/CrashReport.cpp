@@ -1,9 +1,11 @@
 #include "CrashReport.h"
 
+#include "base/files/DurableFile.h"
 #include "base/files/MappedFile.h"
 
 #include <atomic>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -16,6 +18,7 @@ namespace {
 const Context *context = nullptr;
 char rankText[16];
 const char *errorFile = nullptr;
+char errorTemporary[4096];
 std::atomic<ExitHook> exitHook = nullptr;
 
 const char *getName(int signal) {
@@ -38,14 +41,13 @@ void reportEnd(int exitStatus, const SafeText &message) {
   SafeText console;
   console << "error: " << message << "\n";
   console.writeTo(STDERR_FILENO);
-  int file = errorFile ? ::open(errorFile, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644) : -1;
-  if (file >= 0) {
+  if (errorFile) {
     SafeText json;
     json << "{\"message\": {\"message\": \"";
     json.json(message.text());
     json << "\", \"extraInfo\": {\"timestamp\": \"" << int64_t{std::time(nullptr)} << "\"}}}";
-    json.writeTo(file);
-    ::close(file);
+    replaceFileInHandler(errorFile, errorTemporary, {json.text(), json.size()},
+                         /*isDurable=*/false);
   }
   if (ExitHook hook = exitHook)
     hook(exitStatus, message);
@@ -91,6 +93,8 @@ void setExitHook(ExitHook hook) {
 void reportCrashes(int rank, const Context &running) {
   context = &running;
   errorFile = std::getenv("TORCHELASTIC_ERROR_FILE");
+  if (errorFile)
+    std::snprintf(errorTemporary, sizeof(errorTemporary), "%s.crashed", errorFile);
   std::strncpy(rankText, std::to_string(rank).c_str(), sizeof(rankText) - 1);
   // A separate stack, to report stack overflows too.
   static char stack[1 << 16];

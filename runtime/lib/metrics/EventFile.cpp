@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <fcntl.h>
 #include <filesystem>
 #include <unistd.h>
 
@@ -94,7 +93,7 @@ std::FILE *createFile(const std::string &directory, std::string &path) {
   int descriptor = -1;
   for (int number = 0; descriptor < 0; ++number) {
     path = begin + std::to_string(number);
-    descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+    descriptor = createNewFile(path);
     if (descriptor < 0 && errno != EEXIST)
       failToWrite(path, errno);
   }

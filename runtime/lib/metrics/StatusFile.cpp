@@ -33,41 +33,6 @@ std::string formatTime(int64_t seconds) {
   return text;
 }
 
-bool writeAll(int file, const char *text, size_t size) {
-  while (size > 0) {
-    const ssize_t count = ::write(file, text, size);
-    if (count < 0 && errno == EINTR)
-      continue;
-    if (count <= 0)
-      return false;
-    text += count;
-    size -= static_cast<size_t>(count);
-  }
-  return true;
-}
-
-/// Replaces a file by rename, after a sync if `isDurable`. On a full disk, overwrites the old
-/// content. System calls only.
-bool replaceFile(const char *path, const char *partial, std::string_view content, bool isDurable) {
-  const char *text = content.data();
-  const size_t size = content.size();
-  ::unlink(partial);
-  int file = ::open(partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
-  bool isWritten = file >= 0 && writeAll(file, text, size);
-  if (isWritten && isDurable)
-    isWritten = ::fsync(file) == 0;
-  if (file >= 0)
-    isWritten = ::close(file) == 0 && isWritten;
-  if (isWritten && ::rename(partial, path) == 0)
-    return true;
-  ::unlink(partial);
-  file = ::open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-  if (file < 0)
-    return false;
-  isWritten = writeAll(file, text, size) && ::ftruncate(file, static_cast<off_t>(size)) == 0;
-  return ::close(file) == 0 && isWritten;
-}
-
 /// Makes the file's name durable. A failure is a warning, because the status itself is written.
 void syncName(const std::string &path) {
   try {
@@ -119,7 +84,7 @@ bool StatusFile::writeNow() {
   isWriting = true;
   const bool isLast = current.state != "running";
   const bool isWritten =
-      isOver || replaceFile(path.c_str(), partial.c_str(), toJson(), /*isDurable=*/isLast);
+      isOver || replaceFileInHandler(path.c_str(), partial.c_str(), toJson(), /*isDurable=*/isLast);
   isWriting = false;
   if (isLast && isWritten)
     syncName(path);
@@ -161,7 +126,8 @@ void StatusFile::writeFromHandler(int exitStatus, const SafeText &message) {
   text.json(host.c_str()) << "\",\n  \"started\": " << started
                           << ",\n  \"updated\": " << secondsNow()
                           << ",\n  \"step_ended\": " << stepEnded.load() << "\n}\n";
-  replaceFile(path.c_str(), crashed.c_str(), {text.text(), text.size()}, /*isDurable=*/false);
+  replaceFileInHandler(path.c_str(), crashed.c_str(), {text.text(), text.size()},
+                       /*isDurable=*/false);
 }
 
 std::string describeUnended(const std::string &path) {

@@ -2,14 +2,15 @@
 
 #include "base/Error.h"
 #include "base/HostName.h"
+#include "base/files/DurableFile.h"
 #include "base/files/FileKind.h"
 
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <fcntl.h>
 #include <optional>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -63,7 +64,7 @@ void writeHolder(int file) {
 
 /// Never follows a link or opens a special file.
 int openLock(const std::string &path) {
-  int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
+  int file = openLockFile(path);
   struct stat status;
   bool isKnown = ::lstat(path.c_str(), &status) == 0;
   if (isKnown && !S_ISREG(status.st_mode)) {
@@ -76,36 +77,52 @@ int openLock(const std::string &path) {
 }
 
 [[noreturn]] void refuse(const std::string &directory, const std::string &path,
-                         const std::string &holder) {
+                         const std::string &holder, DirectoryLock::Owner owner) {
   // A file server may not have noticed that another machine failed.
   std::string remedy = holder.empty() || isOfThisHost(holder)
                            ? ""
                            : fmt::format("; if its machine went down, remove '{}'", path);
-  throw UserError(fmt::format("another run writes to '{}' ({}): pass another --out DIR, or wait "
+  throw UserError(fmt::format("another {} writes to '{}' ({}): pass another {}, or wait "
                               "until it has ended{}",
-                              directory, holder.empty() ? "a process that is starting" : holder,
+                              owner.kind, directory,
+                              holder.empty() ? "a process that is starting" : holder, owner.option,
                               remedy));
+}
+
+/// Whether the file was removed by its holder, who has ended since it was opened.
+bool isRemoved(int file) {
+  struct stat status;
+  return ::fstat(file, &status) == 0 && status.st_nlink == 0;
 }
 
 } // namespace
 
-DirectoryLock::DirectoryLock(const std::string &directory) {
-  const std::string path = directory + "/.lock";
-  file = openLock(path);
-  if (file < 0)
-    return; // the first write will report the reason
-  // A file system without locks excludes nobody.
-  if (::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    std::string holder = readHolder(file);
-    ::close(file);
-    refuse(directory, path, holder);
-  }
+DirectoryLock::DirectoryLock(const std::string &directory, Owner owner)
+    : path(directory + "/.lock") {
+  do {
+    if (file >= 0)
+      ::close(file);
+    file = openLock(path);
+    if (file < 0)
+      return; // the first write will report the reason
+    // A file system without locks excludes nobody.
+    if (::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+      std::string holder = readHolder(file);
+      ::close(file);
+      refuse(directory, path, holder, owner);
+    }
+  } while (isRemoved(file));
   writeHolder(file);
 }
 
 DirectoryLock::~DirectoryLock() {
   if (file >= 0)
     ::close(file);
+}
+
+void DirectoryLock::removeFile() {
+  if (file >= 0)
+    ::unlink(path.c_str());
 }
 
 } // namespace titan::rt

@@ -27,8 +27,8 @@ void RunDirectory::open() {
 
 void RunDirectory::removeNew() {
   std::error_code ignored; // a folder with other content stays
-  if (!newFolders.empty())
-    fs::remove(file(".lock"), ignored); // while we hold it
+  if (!newFolders.empty() && lock)
+    lock->removeFile();
   lock.reset();
   for (const fs::path &folder : newFolders)
     fs::remove(folder, ignored);

@@ -11,7 +11,9 @@
 #include <functional>
 #include <sstream>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
+#include <vector>
 
 namespace fs = std::filesystem;
 using namespace titan;
@@ -98,15 +100,59 @@ TEST_F(DurableFile, ReplacesNoDevice) {
   EXPECT_FALSE(fs::exists(path("pipe.partial")));
 }
 
-// Of two writers of one file, the first completes and the second fails with an error.
+// Of two writers of one file, the first completes and the second is refused.
 TEST_F(DurableFile, TwoWriters) {
   PendingFile first(path("file"));
   first.append("first");
-  PendingFile second(path("file"));
-  second.append("second");
-  EXPECT_THROW(first.rename(), Fault);
-  second.rename();
+  EXPECT_THROW(PendingFile(path("file")), Fault);
+  first.rename();
+  EXPECT_EQ(read("file"), "first");
+  writeFileAtomically(path("file"), "second"); // while the first still has its descriptor
   EXPECT_EQ(read("file"), "second");
+}
+
+// A second writer waits a moment for the first.
+TEST_F(DurableFile, WritersTakeTurns) {
+  std::vector<std::thread> writers;
+  const std::string names = "abcdefgh";
+  for (char name : names)
+    writers.emplace_back([&, name] {
+      for (int i = 0; i < 20; ++i)
+        writeFileAtomically(path("file"), std::string(10'000, name), Sync::No);
+    });
+  for (std::thread &writer : writers)
+    writer.join();
+  EXPECT_EQ(read("file"), std::string(10'000, read("file")[0]));
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 1);
+}
+
+// The temporary of a killed writer is replaced.
+TEST_F(DurableFile, ReplacesLeftovers) {
+  std::ofstream(path("file.partial")) << "of a killed process";
+  writeFileAtomically(path("file"), "new");
+  EXPECT_EQ(read("file"), "new");
+  EXPECT_FALSE(fs::exists(path("file.partial")));
+}
+
+TEST_F(DurableFile, Copies) {
+  const std::string content(3'000'000, 'x');
+  std::ofstream(path("from")) << content;
+  std::ofstream(path("precious")) << "precious";
+  fs::create_symlink("precious", path("to"));
+  copyFileAtomically(path("from"), path("to"));
+  EXPECT_EQ(read("to"), content);
+  EXPECT_EQ(read("precious"), "precious");
+  expectRefused([&] { copyFileAtomically(path("none"), path("to")); }, "cannot read");
+  EXPECT_EQ(read("to"), content);
+}
+
+TEST_F(DurableFile, ReplacesInHandlers) {
+  std::ofstream(path("precious")) << "precious";
+  fs::create_symlink("precious", path("file"));
+  fs::create_symlink("precious", path("other"));
+  EXPECT_TRUE(replaceFileInHandler(path("file").c_str(), path("other").c_str(), "new", false));
+  EXPECT_EQ(read("file"), "new");
+  EXPECT_EQ(read("precious"), "precious");
 }
 
 TEST_F(DurableFile, CreatesDirectories) {
