@@ -5,6 +5,7 @@ copy the run must continue after its last completed checkpoint, and end bitwise 
 The file system is ext4 with its default options. A disk's own cache is not part of the trial.
 """
 
+import json
 import os
 import shutil
 import signal
@@ -143,6 +144,54 @@ def cut_at_end(folder: Path) -> None:
             expect((after / "run" / name).stat().st_size > 0, f"{name} is empty")
 
 
+def write_tokenizer(folder: Path) -> Path:
+    """Any files of a tokenizer; larger than what a journal keeps beside the names."""
+    folder.mkdir(exist_ok=True)
+    (folder / "tokenizer.json").write_text(json.dumps({"vocabulary": list(range(20_000))}))
+    (folder / "tokenizer_config.json").write_text(json.dumps({"bos_token": "<s>"}))
+    return folder
+
+
+def expect_tokenizer(at: Path, tokenizer: Path) -> None:
+    for file in tokenizer.iterdir():
+        expect((at / file.name).read_bytes() == file.read_bytes(), f"{file.name} is not the copied one")
+
+
+def cut_with_tokenizer(folder: Path) -> None:
+    """Cuts the power after a run with a tokenizer."""
+    tokenizer = write_tokenizer(folder / "tokenizer")
+    image, copy, live, after = (folder / name for name in ("image", "copy", "live", "after"))
+    make_image(image)
+    with mounted(image, live):
+        run_well(*training(folder, live / "run", 1, STEPS), "--tokenizer", tokenizer)
+        copy_image(image, copy)
+    with mounted(copy, after):
+        check_end(after / "run", folder / "whole")
+        expect_tokenizer(after / "run", tokenizer)
+
+
+def cut_after_export(again: bool, folder: Path) -> None:
+    """Cuts the power after an export; `again`: over an earlier one, of other weights."""
+    tokenizer = write_tokenizer(folder / "tokenizer")
+    image, copy, live, after = (folder / name for name in ("image", "copy", "live", "after"))
+    make_image(image)
+    export = ["export", "--tokenizer", tokenizer, "--init-from"]
+    run_well(*export, folder / "whole", "--hf", folder / "exported")
+    with mounted(image, live):
+        if again:
+            run_well(*training(folder, folder / "other", 1, STEPS // 2))
+            run_well(*export, folder / "other", "--hf", live / "hf")
+        run_well(*export, folder / "whole", "--hf", live / "hf")
+        copy_image(image, copy)
+    with mounted(copy, after):
+        names = sorted(path.name for path in (folder / "exported").iterdir())
+        expect(sorted(path.name for path in (after / "hf").iterdir()) == names, "other files than without a cut")
+        for name in names:
+            expect((after / "hf" / name).read_bytes() == (folder / "exported" / name).read_bytes(), f"{name} differs")
+        expect_tokenizer(after / "hf", tokenizer)
+    shutil.rmtree(folder / "exported")
+
+
 def detects_missing_sync(folder: Path) -> None:
     """If checkpoint.json is not synced, a cut loses checkpoints: the trial must detect it."""
     (folder / "forgetful.c").write_text(FORGETFUL)
@@ -160,6 +209,9 @@ def power_cuts(count: int, chance, folder: Path):
     (folder / "text").write_bytes(TEXT)
     run_well(*training(folder, folder / "whole", 0, STEPS))
     yield "a checkpoint.json that is not synced is noticed", partial(detects_missing_sync, folder)
+    yield "after a run with a tokenizer", partial(cut_with_tokenizer, folder)
+    for again in (False, True):
+        yield f"after an export{', over another' if again else ''}", partial(cut_after_export, again, folder)
     for number in range(count):
         if number % 5 == 4:
             yield "right after the end", partial(cut_at_end, folder)

@@ -2,6 +2,7 @@
 
 #include "Checkpoint.h"
 #include "ExportDirectory.h"
+#include "loop/Inputs.h"
 #include "state/TensorFiles.h"
 #include "state/WeightFiles.h"
 #include "weights/TokenizerFiles.h"
@@ -96,9 +97,7 @@ nlohmann::ordered_json makeDefaultConfig(const Program &program) {
 
 /// The directory that names special tokens: that of the tokenizer, or else of the weights.
 std::string findTokenSource(const Options &options) {
-  if (!options.tokenizer.empty())
-    return options.tokenizer;
-  const std::string tokenizer = findTokenizerSource(options.initFrom);
+  const std::string tokenizer = chooseTokenizer(options);
   return tokenizer.empty() ? options.initFrom[0].path : tokenizer;
 }
 
@@ -137,9 +136,7 @@ void writeOtherFiles(const Executor &executor, const Options &options, const Set
                       buildConfig(executor.program(), tokens, settings, shards), Sync::Content);
   writeFileAtomically((folder / "program.titan").string(), executor.program().source,
                       Sync::Content);
-  const bool hasTokenizer = copyTokenizer(
-      options.tokenizer.empty() ? findTokenizerSource(options.initFrom) : options.tokenizer,
-      folder.string());
+  const bool hasTokenizer = copyTokenizer(chooseTokenizer(options), folder.string());
   const bool readsTokens =
       executor.program().vocab > 0 && settings.text("data.format", "text") == "indexed";
   if (executor.program().config.empty())
@@ -160,11 +157,12 @@ int exportWeights(Executor &executor, const Options &options, const Settings &se
     if (options.initFrom.empty())
       throw UserError("export needs weights: pass --init-from DIR or FILE.safetensors");
   });
-  SpecialTokens tokens; // before weights are loaded, so that a bad file is reported at once
+  SpecialTokens tokens; // read before weights, so that a bad file is reported at once
   executor.world().runCollectively([&] {
     if (!executor.isFirst())
       return;
     ExportDirectory::check(options.exportDirectory, options.initFrom);
+    checkTokenizer(chooseTokenizer(options));
     if (!executor.program().config.empty())
       tokens = readSpecialTokens(findTokenSource(options));
   });
@@ -176,7 +174,7 @@ int exportWeights(Executor &executor, const Options &options, const Settings &se
   std::optional<ExportDirectory> directory;
   executor.world().runCollectively([&] {
     if (executor.isFirst())
-      directory.emplace(options.exportDirectory);
+      directory.emplace(options.exportDirectory, options.initFrom);
   });
   const std::vector<Shard> shards =
       saveWeights(executor, options, chooseTypes(options, settings, loaded));

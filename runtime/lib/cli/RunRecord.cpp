@@ -4,8 +4,7 @@
 #include "settings/SettingText.h"
 
 #include "base/data/DType.h"
-#include "base/data/DataPaths.h"
-#include "base/data/TokenIndex.h"
+#include "data/DataDigests.h"
 #include "files/Checksum.h"
 #include "files/FileDigest.h"
 
@@ -83,33 +82,10 @@ void addOptions(RankRecord &record, const Program &program, const Options &optio
   record.add("--hf", absolute(options.exportDirectory));
 }
 
-/// Digests of the files of indexed tokens; the weights of tokens may be absent.
-void addIndexed(RankRecord &record, const std::string &name, const std::string &file) {
-  for (const char *ending : {".idx", ".bin", ".weights.bin"})
-    record.add(fmt::format("{} (*{})", name, ending),
-               computeDigest(tokenFilePrefix(file) + ending));
-}
-
-/// Digests of data files: a text, or the files of indexed tokens, for each of several sets.
+/// Digests of data files, without their paths.
 void addData(RankRecord &record, const Settings &settings) {
-  for (const auto &[path, file] : settings.all()) {
-    if (!namesFile(path) || file.empty())
-      continue;
-    const std::string format = path.substr(0, path.rfind('.')) + ".format";
-    const bool isIndexed = settings.text(format, "text") == "indexed";
-    const std::vector<DataPath> sets = parseDataPaths(file).paths;
-    for (size_t i = 0; i < sets.size(); ++i) {
-      std::string name = path;
-      if (sets.size() > 1) {
-        name += fmt::format(" {}", i + 1);
-        record.add(name + ", weight", fmt::format("{}", sets[i].weight));
-      }
-      if (isIndexed)
-        addIndexed(record, name, sets[i].path);
-      else
-        record.add(name, computeDigest(sets[i].path));
-    }
-  }
+  for (const Identity::Input &input : digestData(settings))
+    record.add(input.name, input.digest);
 }
 
 /// Variables that select kernels, whose results differ in the last bits.

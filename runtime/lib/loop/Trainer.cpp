@@ -2,6 +2,7 @@
 
 #include "Evaluation.h"
 #include "FiniteCheck.h"
+#include "Inputs.h"
 #include "Profiler.h"
 #include "Progress.h"
 #include "Replicas.h"
@@ -98,6 +99,10 @@ private:
       if (from.path.empty())
         throw UserError("the run has no training data: pass --data FILE");
       data.emplace(openTrainingData(executor.program(), trainStep.inputs(), from, seed()));
+      if (executor.isFirst()) {
+        checkTokenizer(chooseTokenizer(options));
+        identity = identifyInputs(options, settings);
+      }
     });
     for (const std::string &file : unreadWeights(trainStep.inputs(), from))
       report.warn("the model has no input `weights`, so all labels count, including those that "
@@ -138,9 +143,7 @@ private:
                           Sync::Content);
     }
     if (executor.isFirst())
-      copyTokenizer(options.tokenizer.empty() ? findTokenizerSource(options.initFrom)
-                                              : options.tokenizer,
-                    directory.path());
+      writeTokenizer();
     if (!options.saveInitial.empty())
       save(options.saveInitial, Role::Parameter);
     report.begin(step);
@@ -151,6 +154,15 @@ private:
       report.warn("the schedule still raises the learning rate in the last step {}, to {:.3g} of "
                   "the peak {:.3g} (`optimizer.lr`)",
                   steps, final, learningRate.peak());
+  }
+
+  /// A run that continues keeps its own tokenizer.
+  void writeTokenizer() {
+    const std::string tokenizer = chooseTokenizer(options);
+    if (saved < 0)
+      replaceTokenizer(tokenizer, directory.path());
+    else
+      copyTokenizer(tokenizer, directory.path(), Existing::Keep);
   }
 
   /// Precedence: checkpoint, --init-from, initial values.
@@ -175,7 +187,13 @@ private:
             fmt::format("the checkpoint has seed {}, but this run has seed {} and would repeat "
                         "samples; pass --seed {}, or start over with --resume none",
                         found.seed, seed(), found.seed));
+      if (executor.isFirst())
+        expectSameTokenizer(found.identity, identity, directory.path());
     });
+    if (const std::string others = describeOtherInputs(found.identity, identity); !others.empty())
+      report.warn("the checkpoint was trained on other inputs: {}. If the data differ, samples may "
+                  "come again, and others never",
+                  others);
     if (found.samplesInEpoch != data->samples())
       report.say("note: the data have {} samples, but had {} when the checkpoint was saved; the "
                  "order of samples changes",
@@ -355,6 +373,7 @@ private:
     position.model = executor.program().model;
     position.isFinite = check.isFinite(step);
     position.horizon = steps;
+    position.identity = identity;
     profiler.during("checkpoint", [&] {
       report.sync(); // a resumed run continues after these rows
       asFault([&] {
@@ -434,6 +453,7 @@ private:
   Profiler profiler;
   FiniteCheck check;
   std::vector<WeightRow> weightRows; // of --init-from
+  Identity identity;                 // of the inputs, on rank 0
   std::optional<DataSource> data;
   std::optional<Evaluation> evaluation;
   std::optional<BackgroundReader> batches; // of `data` for `trainStep`, read one step ahead

@@ -39,6 +39,13 @@ bool isCheckpoint(const std::string &directory) {
   return fs::exists(fs::path(directory) / manifest::fileName, unknown);
 }
 
+static Json toJson(const std::vector<Identity::Input> &inputs) {
+  Json json = Json::array();
+  for (const Identity::Input &input : inputs)
+    json.push_back({{"name", input.name}, {"path", input.path}, {"digest", input.digest}});
+  return json;
+}
+
 void writeManifest(const std::string &directory, const Manifest &written) {
   Json json = {{"format", manifest::format},
                {"run", written.run},
@@ -47,8 +54,14 @@ void writeManifest(const std::string &directory, const Manifest &written) {
                {"finite", written.isFinite},
                {"horizon", written.horizon},
                {"random", {{"generator", "philox4x32-10"}, {"seed", written.seed}}},
-               {"data", {{"sample", written.sample}, {"samples_in_epoch", written.samplesInEpoch}}},
+               {"data",
+                {{"sample", written.sample},
+                 {"samples_in_epoch", written.samplesInEpoch},
+                 {manifest::inputsKey, toJson(written.identity.data)}}},
+               {manifest::tokenizerKey, toJson(written.identity.tokenizer)},
                {"files", Json::array()}};
+  if (written.identity.passes)
+    json[manifest::passesKey] = toJson(*written.identity.passes);
   for (const Manifest::File &file : written.files)
     json["files"].push_back({{"name", file.name},
                              {"content", manifest::getName(file.content)},

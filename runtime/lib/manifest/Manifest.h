@@ -3,13 +3,16 @@
 //                                             so other software can read them
 //   optimizer-00001-of-00003.safetensors ...  optimizer state
 //   checkpoint.json                           the manifest: step, seed, data position, the run that
-//                                             wrote it, and size and checksum of every file
+//                                             wrote it, its data and tokenizer, and size and
+//                                             checksum of every file
 // It is written as step-N.partial and renamed when all its content is on the disk, so a directory
 // with the final name is complete. The checksums reveal later damage. Nothing in it depends on the
 // mesh.
 //
 // Errors: UserError naming the file.
 #pragma once
+
+#include "Identity.h"
 
 #include <cstdint>
 #include <string>
@@ -33,8 +36,9 @@ struct Manifest {
   std::string run;            ///< that wrote it; empty: unknown
   std::string model;          ///< fingerprint of the model that wrote it; empty: unknown
   std::vector<File> files;
-  bool isFinite = true; ///< the loss and the gradient norm of the step
-  int64_t horizon = 0;  ///< the schedule's last step; 0: unknown
+  bool isFinite = true;   ///< the loss and the gradient norm of the step
+  int64_t horizon = 0;    ///< the schedule's last step; 0: unknown
+  Identity identity = {}; ///< empty lists: unknown
 
   /// Paths of the files with this content.
   std::vector<std::string> paths(const std::string &directory, Content content) const;

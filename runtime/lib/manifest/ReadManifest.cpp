@@ -125,6 +125,16 @@ std::vector<Manifest::File> readFiles(const Field &field) {
   return files;
 }
 
+/// The inputs in an entry; empty if there is no such entry.
+std::vector<Identity::Input> readInputs(const Field &parent, const char *key) {
+  std::vector<Identity::Input> inputs;
+  if (parent.has(key))
+    for (const Field &element : parent.at(key).elements())
+      inputs.push_back(
+          {element.at("name").word(), element.at("path").word(), element.at("digest").word()});
+  return inputs;
+}
+
 Manifest readFields(const Json &json, int64_t stepOfName) {
   constexpr uint64_t any = std::numeric_limits<uint64_t>::max();
   const Field root(json, "");
@@ -142,6 +152,10 @@ Manifest readFields(const Json &json, int64_t stepOfName) {
   read.sample = static_cast<int64_t>(root.at("data").at("sample").whole(maxCount));
   read.samplesInEpoch =
       static_cast<int64_t>(root.at("data").at("samples_in_epoch").whole(maxCount));
+  read.identity = {readInputs(root.at("data"), manifest::inputsKey),
+                   readInputs(root, manifest::tokenizerKey), std::nullopt};
+  if (root.has(manifest::passesKey))
+    read.identity.passes = readInputs(root, manifest::passesKey);
   if (root.has("run"))
     read.run = root.at("run").word();
   if (root.has("model"))

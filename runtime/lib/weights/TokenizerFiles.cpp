@@ -1,11 +1,17 @@
 #include "TokenizerFiles.h"
 
-#include "base/Error.h"
-#include "files/FileDigest.h"
+#include "TokenizerContent.h"
 
+#include "base/Error.h"
+#include "base/files/DurableFile.h"
+#include "files/FileDigest.h"
+#include "files/ReadFile.h"
+
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -16,12 +22,20 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The files that transformers saves with a tokenizer, and generation_config.json for its stop
-/// tokens.
 constexpr const char *tokenizerFiles[] = {
     "tokenizer.json",          "tokenizer.model",   "tokenizer_config.json",
     "special_tokens_map.json", "added_tokens.json", "chat_template.jinja",
     "generation_config.json",  "vocab.json",        "merges.txt"};
+
+/// The most bytes of a file of a tokenizer; the largest published ones have 40 MiB.
+constexpr size_t longestFile = size_t{1} << 30;
+
+/// Whether something that is no folder has this name, such as a pipe.
+bool isPresent(const fs::path &path) {
+  std::error_code ignored;
+  const fs::file_status status = fs::status(path, ignored);
+  return fs::exists(status) && !fs::is_directory(status);
+}
 
 bool isFile(const fs::path &path) {
   std::error_code ignored;
@@ -33,11 +47,28 @@ fs::path getFolder(const std::string &path) {
   return isFile(path) ? fs::path(path).parent_path() : fs::path(path);
 }
 
+/// Why this is not the content of the file `name`; empty if it may be. A link in a directory of
+/// weights may lead to any file, which a copy would publish.
+std::string findFault(const std::string &name, const std::string &content) {
+  const std::string_view kind = std::string_view(name).substr(name.rfind('.'));
+  if (kind == ".json")
+    return nlohmann::json::accept(content) ? "" : "it is not JSON";
+  if (kind == ".jinja")
+    return content.find("{{") != content.npos || content.find("{%") != content.npos
+               ? ""
+               : "it is not a template";
+  if (kind == ".txt")
+    return isListOfMerges(content) ? "" : "its lines are not pairs of tokens";
+  return isProtobufOfModel(content) || isListOfRanks(content)
+             ? ""
+             : "it is neither a SentencePiece model nor a list of tokens";
+}
+
 } // namespace
 
 std::string tokenizerBeside(const std::string &path) {
   for (const char *name : {"tokenizer.json", "tokenizer.model"})
-    if (!path.empty() && isFile(fs::path(path) / name)) // an empty path is no directory
+    if (!path.empty() && isPresent(fs::path(path) / name)) // an empty path is no directory
       return path;
   return "";
 }
@@ -50,7 +81,7 @@ std::string findTokenizerSource(std::span<const WeightSource> sources) {
   return "";
 }
 
-std::string digestTokenizer(const std::string &path) {
+std::vector<TokenizerDigest> digestTokenizerFiles(const std::string &path) {
   const fs::path folder = getFolder(path);
   std::set<fs::path> files;
   if (isFile(path))
@@ -59,10 +90,17 @@ std::string digestTokenizer(const std::string &path) {
        {"tokenizer.json", "tokenizer.model", "tokenizer_config.json", "chat_template.jinja"})
     if (isFile(folder / name))
       files.insert(folder / name);
-  std::string digest;
+  std::vector<TokenizerDigest> digests;
   for (const fs::path &file : files)
-    digest += fmt::format("{}: {}\n", file.filename().string(), computeDigest(file.string()));
-  return digest;
+    digests.push_back({file.string(), computeDigest(file.string())});
+  return digests;
+}
+
+std::string digestTokenizer(const std::string &path) {
+  std::string all;
+  for (const TokenizerDigest &file : digestTokenizerFiles(path))
+    all += fmt::format("{}: {}\n", fs::path(file.path).filename().string(), file.digest);
+  return all;
 }
 
 void requireSources(std::span<const WeightSource> sources) {
@@ -92,20 +130,54 @@ SpecialTokens readSpecialTokens(const std::string &from) {
   return tokens;
 }
 
-bool copyTokenizer(const std::string &from, const std::string &to) {
+std::span<const char *const> getTokenizerFiles() {
+  return tokenizerFiles;
+}
+
+bool isTokenizerFile(std::string_view name) {
+  return std::ranges::any_of(tokenizerFiles, [&](const char *file) { return name == file; });
+}
+
+void checkTokenizer(const std::string &from) {
   const fs::path folder = getFolder(from);
   if (tokenizerBeside(folder.string()).empty())
-    return false;
+    return;
   for (const char *name : tokenizerFiles) {
-    std::error_code error;
-    if (isFile(folder / name) && !fs::equivalent(folder, to, error))
-      fs::copy_file(folder / name, fs::path(to) / name, fs::copy_options::overwrite_existing,
-                    error);
-    if (error)
-      throw Fault(fmt::format("cannot copy '{}' to '{}': {}", (folder / name).string(), to,
-                              error.message()));
+    const std::string path = (folder / name).string();
+    if (!isPresent(path))
+      continue;
+    if (const std::string fault = findFault(name, readWholeFile(path, longestFile)); !fault.empty())
+      throw UserError(fmt::format("'{}' is no file of a tokenizer: {}", path, fault));
   }
+}
+
+bool copyTokenizer(const std::string &from, const std::string &to, Existing existing) {
+  const fs::path folder = getFolder(from), target = to;
+  if (tokenizerBeside(folder.string()).empty())
+    return false;
+  std::error_code unknown;
+  for (const char *name : tokenizerFiles) {
+    if (!isFile(folder / name) || fs::equivalent(folder, target, unknown))
+      continue;
+    const bool isWanted = existing == Existing::Replace || !isFile(target / name) ||
+                          fs::file_size(target / name, unknown) == 0;
+    if (isWanted)
+      asFault([&] {
+        copyFileAtomically((folder / name).string(), (target / name).string(), Sync::Content);
+      });
+  }
+  syncDirectory(target);
   return true;
+}
+
+void replaceTokenizer(const std::string &from, const std::string &to) {
+  if (!copyTokenizer(from, to))
+    return;
+  const fs::path folder = getFolder(from);
+  std::error_code absent;
+  for (const char *name : tokenizerFiles)
+    if (!isFile(folder / name) && isFile(fs::path(to) / name))
+      fs::remove(fs::path(to) / name, absent);
 }
 
 } // namespace titan::rt

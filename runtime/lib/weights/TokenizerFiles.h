@@ -6,6 +6,8 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace titan::rt {
 
@@ -20,8 +22,15 @@ std::string findTokenizerSource(std::span<const WeightSource> sources);
 /// without a tokenizer.
 void requireSources(std::span<const WeightSource> sources);
 
-/// A digest of the files of a tokenizer, a directory or one of the files, that decide about tokens.
-/// Copies have equal digests.
+/// A file of a tokenizer and its content in one line (files/FileDigest.h).
+struct TokenizerDigest {
+  std::string path, digest;
+};
+
+/// The files of a tokenizer, a directory or one of the files, that decide about tokens.
+std::vector<TokenizerDigest> digestTokenizerFiles(const std::string &path);
+
+/// The same as a text. Copies have equal texts.
 std::string digestTokenizer(const std::string &path);
 
 /// Values as JSON by key.
@@ -32,8 +41,25 @@ using SpecialTokens = std::map<std::string, std::string>;
 /// no JSON object.
 SpecialTokens readSpecialTokens(const std::string &from);
 
+/// The names of files that transformers saves with a tokenizer, and generation_config.json for its
+/// stop tokens.
+std::span<const char *const> getTokenizerFiles();
+bool isTokenizerFile(std::string_view name);
+
+/// Throws UserError for a file of the tokenizer of `from` that is no regular file, or whose content
+/// is not of its kind: its copy would publish whatever a link leads to.
+void checkTokenizer(const std::string &from);
+
+/// Whether a copy replaces files, or only those that are absent or empty.
+enum class Existing { Replace, Keep };
+
 /// Copies the files of the tokenizer of `from`, a directory or one of the files, to the directory
-/// `to`. Returns false without a tokenizer. Throws Fault if the disk fails.
-bool copyTokenizer(const std::string &from, const std::string &to);
+/// `to`, durably. Returns false without a tokenizer. Throws Fault if the disk fails.
+bool copyTokenizer(const std::string &from, const std::string &to,
+                   Existing existing = Existing::Replace);
+
+/// Likewise, for a run that starts: files of an earlier tokenizer in `to` that `from` does not have
+/// are removed.
+void replaceTokenizer(const std::string &from, const std::string &to);
 
 } // namespace titan::rt

@@ -103,6 +103,39 @@ TEST_F(CheckpointTest, ManifestRoundTrip) {
             std::vector<std::string>{"d/optimizer-00001-of-00001.safetensors"});
 }
 
+// Inputs with any path are written as words that are read back, and manifests without them too.
+TEST_F(CheckpointTest, ManifestOfInputs) {
+  Manifest manifest = example();
+  writeManifest(folder, manifest);
+  EXPECT_TRUE(readManifest(folder).identity.data.empty());
+  EXPECT_FALSE(readManifest(folder).identity.passes);
+  using Input = Identity::Input;
+  manifest.identity.data = {
+      Input{"data.path", "a.txt", "9 bytes"},
+      Identity::makeInput("data.path 2", "b\xff\n.txt", "8 bytes"),
+      Identity::makeInput("data.path 3", "folder/" + std::string(300, 'f') + "/c", "7 bytes")};
+  manifest.identity.tokenizer = {Input{"tokenizer.json", "t/tokenizer.json", "5 bytes"}};
+  manifest.identity.passes.emplace();
+  writeManifest(folder, manifest);
+  const Manifest read = readManifest(folder);
+  EXPECT_EQ(read.identity.data, manifest.identity.data);
+  EXPECT_EQ(read.identity.data[1].path, "b\xef\xbf\xbd?.txt");
+  EXPECT_EQ(read.identity.data[2].path, "c");
+  EXPECT_EQ(read.identity.tokenizer, manifest.identity.tokenizer);
+  EXPECT_TRUE(read.identity.passes && read.identity.passes->empty());
+}
+
+TEST(Identity, ChangesNameBothSides) {
+  using Inputs = std::vector<Identity::Input>;
+  const Inputs then{{"data.path", "a.txt", "9 bytes"}, {"x", "", "1"}};
+  EXPECT_EQ(describeChanges(then, then), "");
+  // The place of a file does not matter.
+  EXPECT_EQ(describeChanges(then, {{"data.path", "copy.txt", "9 bytes"}, {"x", "", "1"}}), "");
+  EXPECT_EQ(describeChanges(then, {{"data.path", "b.txt", "8 bytes"}, {"y", "c", "2"}}),
+            "data.path: 'a.txt' (9 bytes) then, 'b.txt' (8 bytes) now; x: 1 then, nothing now; "
+            "y: nothing then, 'c' (2) now");
+}
+
 // Changed numbers, truncation, or another format are refused with the file's name.
 TEST_F(CheckpointTest, DamagedManifests) {
   writeManifest(folder, example());

@@ -39,7 +39,7 @@ protected:
   }
 
   void publish(const std::vector<std::string> &names) const {
-    ExportDirectory directory(out);
+    ExportDirectory directory(out, {});
     const fs::path folder = ExportDirectory::folderIn(out);
     for (const std::string &name : names)
       if (name.ends_with(".safetensors"))
@@ -112,11 +112,82 @@ TEST_F(ExportDirectoryTest, SourcesAndRunsAreRefused) {
   EXPECT_THAT(refusal(), HasSubstr("is the directory of a run"));
 }
 
+/// Weights of other libraries, files that nobody exported, and names that no file can replace.
+TEST_F(ExportDirectoryTest, OtherFilesAreRefusedByName) {
+  fs::create_directory(out);
+  std::ofstream(fs::path(out) / "pytorch_model.bin") << "weights";
+  EXPECT_THAT(refusal(), HasSubstr("weights that are not of an export: 'pytorch_model.bin'"));
+  fs::remove(fs::path(out) / "pytorch_model.bin");
+  std::ofstream(fs::path(out) / "config.json") << "{}";
+  std::ofstream(fs::path(out) / "tokenizer.json") << "{}";
+  EXPECT_THAT(refusal(),
+              HasSubstr("files that are not of an export: 'config.json', 'tokenizer.json'"));
+  // An export that ended before its weights came.
+  std::ofstream(fs::path(out) / "config.json") << R"({"titan": null})";
+  EXPECT_EQ(refusal(), "");
+  fs::remove(fs::path(out) / "tokenizer.json");
+  fs::create_directory(fs::path(out) / "tokenizer.json");
+  EXPECT_THAT(refusal(), HasSubstr("it is a folder"));
+}
+
+TEST_F(ExportDirectoryTest, FoldersOfRunsAreRefused) {
+  const fs::path run = root / "run";
+  out = (run / "checkpoints").string();
+  fs::create_directories(out);
+  std::ofstream(run / "status.json") << "{}";
+  EXPECT_THAT(refusal(), HasSubstr("is the directory of a run"));
+  out += "/";
+  EXPECT_THAT(refusal(), HasSubstr("is the directory of a run"));
+  fs::remove(run / "status.json");
+  EXPECT_EQ(refusal(), "");
+  fs::create_directories(fs::path(out) / "step-20");
+  EXPECT_THAT(refusal(), HasSubstr("'step-20'"));
+}
+
+/// While one export has the directory, another is refused, and destroys nothing.
+TEST_F(ExportDirectoryTest, OneAtATime) {
+  const fs::path folder = ExportDirectory::folderIn(out);
+  {
+    ExportDirectory first(out, {});
+    writeWeights(folder / "model.safetensors", true);
+    try {
+      ExportDirectory(out, {});
+      ADD_FAILURE() << "two exports have one directory";
+    } catch (const UserError &error) {
+      EXPECT_THAT(error.what(), HasSubstr("another export writes to"));
+      EXPECT_THAT(error.what(), HasSubstr("pass another --hf DIR, or wait"));
+    }
+    first.publish();
+  }
+  EXPECT_THAT(names(), testing::UnorderedElementsAre("model.safetensors"));
+}
+
+/// What is reported is what is there.
+TEST_F(ExportDirectoryTest, SuccessIsLookedAt) {
+  publish({"model.safetensors", "config.json"});
+  ExportDirectory directory(out, {});
+  const fs::path folder = ExportDirectory::folderIn(out);
+  std::ofstream(folder / "config.json") << "{}";
+  fs::create_directory(folder / "model.safetensors"); // a file that becomes none
+  EXPECT_THROW(directory.publish(), std::exception);
+  EXPECT_THAT(names(), testing::Contains("model.safetensors")); // of the earlier export
+}
+
+/// A tokenizer of another kind would be mixed with that of the new export.
+TEST_F(ExportDirectoryTest, EarlierTokenizersAreRemoved) {
+  publish({"model.safetensors", "config.json", "tokenizer.model", "chat_template.jinja"});
+  publish({"model.safetensors", "config.json"});
+  EXPECT_THAT(names(), testing::Contains("tokenizer.model"));
+  publish({"model.safetensors", "config.json", "tokenizer.json"});
+  EXPECT_THAT(names(),
+              testing::UnorderedElementsAre("model.safetensors", "config.json", "tokenizer.json"));
+}
+
 /// An export that fails leaves nothing, and the earlier one stays.
 TEST_F(ExportDirectoryTest, UnfinishedExports) {
   publish({"model.safetensors"});
   {
-    ExportDirectory directory(out);
+    ExportDirectory directory(out, {});
     writeWeights(fs::path(ExportDirectory::folderIn(out)) / "model-00001-of-00002.safetensors",
                  true);
   }
