@@ -166,6 +166,8 @@ private:
     for (const auto &[key, member] : object.members) {
       if (ignored.count(&member) || (&object == &config && key == architectures))
         continue;
+      if (member.isNull()) // the default, as without the key
+        continue;
       if (!isUnderstood(member))
         diags
             .report(Code::UnknownConfigKey, member.loc,

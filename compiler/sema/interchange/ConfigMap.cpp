@@ -126,6 +126,8 @@ std::optional<ConfigMap> resolveConfig(const Symbol &decl, const Library &librar
 }
 
 const ConfigValue *findMember(const ConfigValue &object, const Path &path) {
+  if (auto whole = object.members.find(path.text()); whole != object.members.end())
+    return &whole->second; // a key with a dot: `transformers.js_config`
   const ConfigValue *at = &object;
   for (const Name &name : path.segments) {
     auto member = at->members.find(name.text);
