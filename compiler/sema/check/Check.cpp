@@ -8,6 +8,7 @@
 #include "compiler/sema/program/Reachability.h"
 #include "compiler/sema/runs/Config.h"
 #include "compiler/sema/runs/DataDims.h"
+#include "compiler/sema/runs/Effects.h"
 #include "compiler/sema/runs/ParameterRules.h"
 #include "compiler/sema/runs/Turns.h"
 
@@ -406,6 +407,7 @@ std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
   checkShardingOptions(checked.run, checked.mesh, diags);
   checkGroups(checked.run, checked.train, diags);
   checkGroupOptions(checked.run, checked.train, diags);
+  checkEffects(checked.run, checked.train, library, diags);
   if (checked.train.loss)
     checkTurns(checked.run, checked.train,
                checked.mesh.pipeline ? checked.mesh.pipeline->dim : std::string(), diags);

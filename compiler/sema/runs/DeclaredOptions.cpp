@@ -69,11 +69,16 @@ private:
     return true;
   }
 
-  /// `needs = "decay"`: no effect while the option `decay`, a word, has its default.
+  /// `needs = "decay"`: no effect while the option `decay`, a word or a number, has its default.
   bool readNeeds(const Value &value, OptionSpec &spec) {
     if (value.kind != Value::Kind::String)
       return false;
     const OptionSpec *needed = findOption(*known, value.text);
+    if (needed && needed->initial.isNumber() && !isSchedule) {
+      spec.idleValue = needed->initial.print();
+      spec.needs = needed->path + "=" + getSampleValues(*needed).back();
+      return true;
+    }
     if (!needed || needed->type != OptionType::Choice)
       return false;
     spec.idleValue = needed->initial.text;
@@ -103,7 +108,7 @@ private:
                   "`" + name + "` does not apply to an option of this type")
           .help("the words are `least`, `most` and `below` with a number, `meaning` with a string, "
                 "`words` with a list of strings, and `needs` with the name of an option above that "
-                "has `words`");
+                "has `words`, in an optimizer also of a number");
   }
 
   bool chooseType(const OptionStmt &stmt, const Value &initial, OptionSpec &spec) {

@@ -38,8 +38,14 @@ SettingRule typeRule(const OptionSpec &spec) {
 } // namespace
 
 SettingRule makeRule(const OptionSpec &spec) {
+  return spec.fixed == Fixed::Compile ? typeRule(spec) : makeIdleRule(spec);
+}
+
+SettingRule makeIdleRule(const OptionSpec &spec) {
   SettingRule rule = typeRule(spec);
-  if (spec.fixed == Fixed::Compile || spec.needs.empty())
+  const bool isAlwaysEffective =
+      spec.needs.empty() || (spec.fixed == Fixed::Compile && spec.idleValue.empty());
+  if (isAlwaysEffective)
     return rule;
   return idle(spec.needs.substr(0, spec.needs.find('=')), spec.idleValue, std::move(rule));
 }

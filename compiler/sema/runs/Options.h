@@ -73,6 +73,7 @@ struct Option {
   Value value;
   Location loc;          ///< of the setting; invalid for a default
   Location nameLoc = {}; ///< of the name in the setting, for later checks
+  unsigned layer = 0;    ///< of the declaration that sets it: Run::layer
 };
 
 /// Records in `seen` that a path is set. Returns false after a report if the same declaration has
@@ -83,6 +84,8 @@ bool setsOnce(std::map<std::string, Location> &seen, const std::string &path, Lo
 /// The rule by which an emitted program checks an option of one value at launch. It rejects the
 /// option while the option that it needs has its default.
 SettingRule makeRule(const OptionSpec &spec);
+/// The same for any option that needs another one, also for those that no launch sets.
+SettingRule makeIdleRule(const OptionSpec &spec);
 /// Reports an invalid value with the message of emitted programs. Returns an Error value.
 Value report(const SettingMistake &mistake, Location at, DiagnosticEngine &diags);
 

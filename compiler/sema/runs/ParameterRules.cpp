@@ -156,7 +156,7 @@ void readGroup(const Setting &setting, const Library &library, const Unit &unit,
                DiagnosticEngine &diags) {
   if (!checkLimit(run.groups.size(), "groups", setting.loc, diags))
     return;
-  Group group{setting.label->text, {}, setting.label->loc};
+  Group group{setting.label->text, {}, setting.label->loc, run.layer};
   GroupReader{library, unit, run, diags, group}.read(
       getEntries(setting, groupOptionNames(run, group), diags));
   run.groups.push_back(std::move(group));
@@ -166,7 +166,7 @@ void readRule(const Setting &setting, const Library &library, const Unit &unit, 
               DiagnosticEngine &diags) {
   if (!checkLimit(run.rules.size(), "rules for parameters", setting.loc, diags))
     return;
-  ParameterRule rule{setting.label->text, {}, {}, {}, setting.label->loc};
+  ParameterRule rule{setting.label->text, {}, {}, {}, setting.label->loc, run.layer};
   for (const Setting *entry : getEntries(setting, getNames(ruleOptions()), diags)) {
     const OptionSpec *spec = findEntry(*entry, ruleOptions(), "parameters have", diags);
     if (!spec)

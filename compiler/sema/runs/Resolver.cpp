@@ -89,6 +89,7 @@ bool Resolver::addRun(const Symbol &symbol) {
     return false;
   unit = symbol.unit;
   setHere.clear();
+  ++run.layer;
   for (const Setting &setting : decl.settings)
     chooseDeclarations("", setting);
   chooseDefaults();
@@ -102,12 +103,15 @@ void Resolver::addOverrides(const std::vector<Override> &overrides) {
   unit = unit ? unit : run.model.unit; // null if there is no run
   fromCommandLine = true;
   setHere.clear();
+  ++run.layer;
   for (const Override &override : overrides)
     chooseDeclarations("", override.setting);
   chooseDefaults();
   for (size_t i = 0; i < overrides.size(); ++i) {
-    if (i && overrides[i - 1].fromFile != overrides[i].fromFile)
+    if (i && overrides[i - 1].fromFile != overrides[i].fromFile) {
       setHere.clear(); // the command line overrides files
+      ++run.layer;
+    }
     fromConfig = overrides[i].fromFile;
     addSetting("", overrides[i].setting);
   }

@@ -24,6 +24,7 @@ struct Group {
   std::string pattern;
   std::map<std::string, Option> values; ///< of `groupOptions()` and of the optimizer
   Location loc;
+  unsigned layer = 0;    ///< of the declaration that contains it: Run::layer
   Symbol optimizer = {}; ///< of the parameters of the group; none: the run's
   std::vector<OptionSpec> optimizerOptions = {}; ///< the options of that optimizer
   std::optional<GroupSchedule> schedule = {};    ///< none: the run's
@@ -36,6 +37,7 @@ struct ParameterRule {
   std::optional<bool> frozen;
   std::optional<std::string> initFrom;
   Location loc;
+  unsigned layer = 0; ///< of the declaration that contains it: Run::layer
 };
 
 /// A declaration that a run chooses by name, with the options that it declares. Their paths are
@@ -63,6 +65,9 @@ struct Run {
   Chosen schedule;                                ///< of the learning rate
   std::vector<Group> groups;
   std::vector<ParameterRule> rules;
+  /// The declaration that is read: base runs, the run, files, the command line. A later one may
+  /// replace or disable settings of earlier ones on purpose.
+  unsigned layer = 0;
   Location loc;
 
   const Value &operator[](const std::string &path) const { return options.at(path).value; }

@@ -3,6 +3,8 @@
 #include "compiler/sema/program/Program.h"
 #include "compiler/sema/runs/Run.h"
 
+#include <algorithm>
+
 namespace titan::sema {
 
 /// A sum must not have a narrower type than its terms.
@@ -56,14 +58,26 @@ static void checkAccumulation(const Run &run, DiagnosticEngine &diags) {
   diag.help("numbers that divide it: " + listDivisors(batch.value.integer));
 }
 
-/// Reports options that another option disables.
+/// Reports options that another option disables. A later declaration may disable what an earlier
+/// one sets: `--set schedule.decay=constant`.
 static void checkIdle(const Run &run, DiagnosticEngine &diags) {
   for (const OptionSpec &spec : run.allOptions()) {
     const Option &option = run.options.at(spec.path);
-    const SettingRule rule = makeRule(spec);
+    const SettingRule rule = makeIdleRule(spec);
     if (!option.loc.isValid() || option.value.isError() || rule.idleBeside.empty())
       continue;
-    if (auto mistake = findIdle(spec.path, rule, run[rule.idleBeside.c_str()].text))
+    const Option &other = run.options.at(rule.idleBeside);
+    const bool isDisabledLater = other.loc.isValid() && other.layer > option.layer;
+    const std::string needed = rule.idleBeside.substr(rule.idleBeside.rfind('.') + 1);
+    const bool isSetInGroup =
+        spec.fixed == Fixed::Compile &&
+        std::any_of(run.groups.begin(), run.groups.end(),
+                    [&](const Group &group) { return group.values.count(needed) != 0; });
+    const bool isOff = spec.type == OptionType::Bool && option.value == spec.initial;
+    if (isDisabledLater || isSetInGroup || isOff)
+      continue;
+    const std::string shown = other.value.isNumber() ? other.value.print() : other.value.text;
+    if (auto mistake = findIdle(spec.path, rule, shown))
       report(*mistake, option.loc, diags);
   }
 }

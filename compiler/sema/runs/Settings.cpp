@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 namespace titan::sema {
 
@@ -75,7 +76,7 @@ void Resolver::setData(const std::string &path, const CallExpr &call) {
   const OptionSpec &format = *findOption(path + ".format");
   std::string name = call.callee.text();
   Value checked = checkOption(format, Value::ofWord(name), call.callee.loc, diags);
-  run.options[format.path] = {checked, call.callee.loc};
+  run.options[format.path] = {checked, call.callee.loc, {}, run.layer};
   unknownSeen |= checked.isError(); // options of this section are not missing
   if (call.args.size() != 1 || call.args[0].kind != ArgKind::Positional || !call.args[0].value) {
     diags.report(Code::OptionType, call.loc, "`" + name + "` takes the name of a file");
@@ -89,6 +90,13 @@ void Resolver::setData(const std::string &path, const CallExpr &call) {
   set(path + ".path", call.loc, file);
 }
 
+/// Names by which other software sets the element type of computations.
+static bool isElementType(const std::string &path) {
+  static const std::set<std::string> names = {"dtype", "torch_dtype",     "bf16",
+                                              "fp16",  "mixed_precision", "amp"};
+  return names.count(path) != 0;
+}
+
 void Resolver::reportUnknown(const std::string &path, Location at) {
   unknownSeen = true; // a missing option may be this misspelt one
   std::vector<std::string> paths;
@@ -99,7 +107,9 @@ void Resolver::reportUnknown(const std::string &path, Location at) {
       .help(isPattern ? "write a pattern in quotes: `parameters.\"*norm\".frozen=true`, "
                         "`optimizer.group.\"*norm\".weight_decay=0`"
             : isModelArgument(path) ? "an argument of the model is set as `model." + path + "`"
-                                    : helpForUnknown(path, paths));
+            : isElementType(path)
+                ? "write `precision.compute = bf16`: the element type of computations"
+                : helpForUnknown(path, paths));
 }
 
 /// Reports a malformed list of data sets.
@@ -163,7 +173,7 @@ void Resolver::set(const std::string &written, Location pathLoc, const Expr &exp
     checked.text = mapPaths(checked.text,
                             [&](const std::string &one) { return relativeToFile(one, expr.loc); });
   }
-  run.options[path] = {checked, expr.loc};
+  run.options[path] = {checked, expr.loc, {}, run.layer};
 }
 
 /// `data.height = 28`: the size of a dimension of arrays. Whether the data are arrays is known
@@ -216,7 +226,7 @@ void Resolver::setChoice(const ChoiceKind &kind, Location pathLoc, const Expr &e
   if (!path)
     return reportNoName(kind, expr, diags);
   if (findChoice(kind, *path, *unit, run, library, diags))
-    run.options[kind.namePath()] = {Value::ofWord(path->text()), expr.loc, pathLoc};
+    run.options[kind.namePath()] = {Value::ofWord(path->text()), expr.loc, pathLoc, run.layer};
 }
 
 /// An unknown name is reported as an invalid value of the option.
