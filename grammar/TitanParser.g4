@@ -158,7 +158,7 @@ bufferName: IDENT;
 typedName: newName (dimList | COLON typeName dimList?)?;
 typeName: IDENT;
 dimList: LBRACKET (dimRef (COMMA dimRef)* COMMA?)? RBRACKET;
-dimRef: dimName (AS newDim)?;
+dimRef: dimName (AS soleWord? newDim)?;
 
 // Expressions, tightest first
 
@@ -204,7 +204,7 @@ dimsArgument: (dimName | LPAREN dimNames COMMA? RPAREN) (AS newDims)?;
 newDims: newDim | LPAREN newDim (COMMA newDim)* COMMA? RPAREN;
 
 bracket: LBRACKET (bracketItem (COMMA bracketItem)* COMMA?)? RBRACKET;
-bracketItem: dimName (COLON index)? (AS newDim)?;
+bracketItem: dimName (COLON index)? (AS soleWord? newDim)?;
 index: expr (RANGE expr?)? | RANGE expr?;
 
 // Names. A keyword may follow a dot or be a key, where it is unambiguous.

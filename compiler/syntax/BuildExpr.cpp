@@ -142,9 +142,10 @@ ExprPtr Builder::buildBracket(ExprPtr base, P::BracketContext &context) {
   made->base = std::move(base);
   made->dims.loc = at(context);
   for (P::BracketItemContext *item : items) {
-    DimRef dim{path(*item->dimName()->path()), std::nullopt, at(*item)};
+    DimRef dim{path(*item->dimName()->path()), std::nullopt, false, at(*item)};
     if (item->newDim())
       dim.rename = name(*item->newDim());
+    dim.hides = item->soleWord() && checkWord(*item->soleWord(), "new");
     made->dims.dims.push_back(std::move(dim));
   }
   return made;
@@ -156,6 +157,7 @@ IndexItem Builder::buildIndexItem(P::BracketItemContext &context) {
   item.dim = path(*context.dimName()->path());
   if (context.newDim())
     item.rename = name(*context.newDim());
+  item.hides = context.soleWord() && checkWord(*context.soleWord(), "new");
   P::IndexContext *index = context.index();
   if (!index) {
     item.kind = IndexKind::Rename;

@@ -7,9 +7,10 @@ DimList Builder::buildDimList(P::DimListContext &context) {
   DimList list;
   list.loc = at(context);
   for (P::DimRefContext *item : context.dimRef()) {
-    DimRef dim{path(*item->dimName()->path()), std::nullopt, at(*item)};
+    DimRef dim{path(*item->dimName()->path()), std::nullopt, false, at(*item)};
     if (item->newDim())
       dim.rename = name(*item->newDim());
+    dim.hides = item->soleWord() && checkWord(*item->soleWord(), "new");
     list.dims.push_back(std::move(dim));
   }
   return list;

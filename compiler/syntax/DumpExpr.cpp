@@ -23,7 +23,7 @@ std::string text(const DimList &list) {
   for (const DimRef &dim : list.dims) {
     out += (out.empty() ? "" : ", ") + dim.dim.text();
     if (dim.rename)
-      out += " as " + dim.rename->text;
+      out += (dim.hides ? " as new " : " as ") + dim.rename->text;
   }
   return "[" + out + "]";
 }
@@ -129,7 +129,7 @@ void Dumper::compoundExpr(const Expr &expr) {
 }
 
 void Dumper::index(const IndexItem &item) {
-  std::string rename = item.rename ? " as " + item.rename->text : "";
+  std::string rename = item.rename ? (item.hides ? " as new " : " as ") + item.rename->text : "";
   switch (item.kind) {
   case IndexKind::Take:
     return labelled(("take " + item.dim.text()).c_str(), *item.index);

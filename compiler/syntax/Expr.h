@@ -185,6 +185,7 @@ struct IndexItem {
   ExprPtr lower; // Slice, may be null
   ExprPtr upper; // Slice, may be null
   std::optional<Name> rename;
+  bool hides = false; // as new keys
   Location loc;
 };
 

@@ -119,6 +119,10 @@ void Recovery::addHints(Diagnostic &diagnostic, size_t index, const Expectation 
     diagnostic.help("write a declaration outside of all others");
     return;
   }
+  if (const char *remedy = remedyInDims(index, expected)) {
+    diagnostic.help(remedy);
+    return;
+  }
   const bool namesLoss = index > 0 && index - 1 == entryStart(index) && text(index - 1) == "loss";
   if (isKeyword(token.type) && (namesLoss || (!isConnective(token) && expected.expectsName()))) {
     diagnostic.help("`" + text(index) + "` is a keyword, so it cannot be a name");
@@ -157,8 +161,32 @@ void Recovery::addHints(Diagnostic &diagnostic, size_t index, const Expectation 
     diagnostic.help("write every axis on its own line");
 }
 
+/// A size, or an index of a shape, where a dimension is named.
+const char *Recovery::remedyInDims(size_t index, const Expectation &expected) const {
+  const Token &first = prepared.tokens[entryStart(index)], &here = prepared.tokens[index];
+  const bool declares = first.isOneOf(Parser::PARAM, Parser::BUFFER, Parser::INPUT);
+  const Token &before = index > 0 ? prepared.tokens[index - 1] : here;
+  if (here.is(Parser::INT) && declares && expected.rules.count(Parser::RuleDimName))
+    return "a size is the name of a dimension: declare `dims wide = 4 * embed` in front, and write "
+           "`[embed, wide]`";
+  if (here.is(Parser::INT) && before.is(Parser::LBRACKET) && index > 1 &&
+      text(index - 2) == "shape")
+    return "the name of a dimension is its size: `embed / 2`";
+  if (here.is(Parser::COMMA) && first.isOneOf(Parser::PARAM, Parser::BUFFER) &&
+      !expected.rules.count(Parser::RuleDimName) && !expected.rules.count(Parser::RuleFormal))
+    return "write each declaration on its own line";
+  return nullptr;
+}
+
 const char *Recovery::remedyIn(size_t start, size_t index) const {
   const Token &first = prepared.tokens[start], &here = prepared.tokens[index];
+  if (text(index) == "for" && index > start + 1)
+    return "a list of numbers is computed from a range: `2 * range(3)` is `[0, 2, 4]`";
+  if (index > 0 && text(index - 1) == "lambda")
+    return "a function is declared, `fn f(x) = ...`, or leaves an argument open: `f(_, 2)`";
+  if (text(start) == "loss" && index == start + 1 && here.is(Parser::DOT))
+    return "the compiler computes the gradient of `loss = ...`, and the run takes the steps: leave "
+           "it out";
   const bool followsName = index == start + 2;
   if (first.is(Parser::TRAIN) && here.is(Parser::ON) && followsName)
     return "the map follows the model: `train NAME = MODEL on MAP { ... }`";

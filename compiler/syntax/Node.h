@@ -33,10 +33,11 @@ struct Path {
 };
 
 /// A dimension in a list of dimensions: `embed`, `Dense.ffn`, or `embed as out` (a new dimension
-/// `out` of embed's size that remembers its origin).
+/// `out` of embed's size that remembers its origin). `embed as new out` hides another `out`.
 struct DimRef {
   Path dim;
   std::optional<Name> rename;
+  bool hides = false;
   Location loc;
 
   /// The name of the dimension in the result.

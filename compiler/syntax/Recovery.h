@@ -27,6 +27,7 @@ private:
   bool addWordHint(Diagnostic &diagnostic, size_t index, const Expectation &expected) const;
   bool addBracesHint(Diagnostic &diagnostic, size_t index, const Expectation &expected) const;
   /// Advice for an error at `index` by the statement that begins at `start`; null if there is none.
+  const char *remedyInDims(size_t index, const Expectation &expected) const;
   const char *remedyIn(size_t start, size_t index) const;
   bool isInAxis(size_t index) const;
   bool isRun(const std::string &name) const;

@@ -152,7 +152,9 @@ bool ArgumentBinder::bindValue(const Formal &formal) {
     return false;
   }
   if (!value.isError())
-    checkType(formal, value, at);
+    checkDims(formal, value, at);
+  value = elaboration.annotations.convert(value, elaboration.annotations.getStated(formal.type),
+                                          formal.type, at);
   bool isNumber = value.isInt();
   bool good = !value.isError();
   callee.scope->define(formal.name.text,
@@ -179,7 +181,7 @@ void ArgumentBinder::reportMissing(const Formal &formal) {
 
 /// The type of a block parameter has dimensions of the model; the argument must have exactly these.
 /// A function is polymorphic: the argument must have at least these.
-void ArgumentBinder::checkType(const Formal &formal, Value &value, Location at) {
+void ArgumentBinder::checkDims(const Formal &formal, Value &value, Location at) {
   if (!formal.type.dims)
     return;
   if (!expectTensor(value, at, ("`" + formal.name.text + "`").c_str())) {

@@ -23,7 +23,7 @@ private:
   bool bindValue(const syntax::Formal &formal);
   /// The argument for a formal: the keyword of its name, else the next positional one.
   std::optional<size_t> findPosition(const syntax::Formal &formal) const;
-  void checkType(const syntax::Formal &formal, Value &value, Location at);
+  void checkDims(const syntax::Formal &formal, Value &value, Location at);
   void reportMissing(const syntax::Formal &formal);
   bool reportUnknownKeywords();
   bool reportUnused();

@@ -137,16 +137,43 @@ Value Arithmetic::ofNumbers(const BinaryExpr &expr, const Value &lhs, const Valu
 Value Arithmetic::arithmetic(const BinaryExpr &expr, const Value &lhs, const Value &rhs) {
   if (!lhs.isTensor() && !rhs.isTensor())
     return ofNumbers(expr, lhs, rhs);
-  if (expr.op == BinaryOp::Div && rhs.isNumber() && rhs.number() == 0) {
+  const bool divides = expr.op == BinaryOp::Div || expr.op == BinaryOp::Mod;
+  if (divides && rhs.isNumber() && rhs.number() == 0) {
     report(Code::DivisionByZero, expr.opLoc, "division by zero");
     return {};
   }
-  if (expr.op == BinaryOp::Mod) {
-    report(Code::BadOperands, expr.opLoc, "`%` works on compile-time numbers, not on tensors");
-    return {};
-  }
+  if (expr.op == BinaryOp::Mod)
+    return remainder(expr, lhs, rhs);
   return elaboration.tensors.elementwise(elementwiseWord(expr.op), lhs, rhs, expr.opLoc,
                                          expr.lhs->loc, expr.rhs->loc, &expr);
+}
+
+/// `a - floor(a / b) * b`, which has the sign of `b`, as for numbers. The quotient of integers is
+/// rounded toward 0, so a remainder of the other sign is one `b` too small.
+Value Arithmetic::remainder(const BinaryExpr &expr, const Value &lhs, const Value &rhs) {
+  auto apply = [&](const char *word, const Value &a, const Value &b) {
+    return a.isError() || b.isError()
+               ? Value()
+               : elaboration.tensors.elementwise(word, a, b, expr.opLoc, expr.lhs->loc,
+                                                 expr.rhs->loc, &expr);
+  };
+  Value quotient = apply("div", lhs, rhs);
+  if (quotient.isError())
+    return {};
+  const bool isInteger = getTensorType(quotient).dtype == DType::I64;
+  if (!isInteger)
+    quotient = elaboration.tensors.unary("floor", quotient, expr.opLoc);
+  Value rest = apply("sub", lhs, apply("mul", quotient, rhs));
+  if (!isInteger || rest.isError())
+    return rest;
+  Value zero = Value::ofInt(0);
+  Value differs = apply("lt", apply("mul", rest, rhs), zero);
+  Value moved = apply("add", rest, rhs);
+  if (differs.isError() || moved.isError())
+    return {};
+  Op op(OpKind::Elementwise, {differs.tensor, moved.tensor, rest.tensor});
+  op.word = "select";
+  return emit(std::move(op), getTensorType(rest), expr.opLoc);
 }
 
 Value Arithmetic::power(const BinaryExpr &expr, const Value &lhs, const Value &rhs) {
@@ -279,7 +306,7 @@ Value Arithmetic::contraction(const BinaryExpr &expr, const Value &lhs, const Va
   }
   if (left.dtype == DType::Bool) {
     report(Code::DTypeMismatch, expr.opLoc, "`@` sums products of numbers, not of booleans")
-        .help("convert them to numbers: `where(x, 1, 0)`, or `float(x)`");
+        .help("convert them to numbers: `float(x)`, or `int(x)`");
     return {};
   }
   Contraction typed = contract(left.dims, right.dims, *expected);

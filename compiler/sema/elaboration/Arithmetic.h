@@ -29,6 +29,7 @@ public:
   std::optional<Value> zipped(const Value &lhs, const Value &rhs, Location at, const Combine &each);
 
 private:
+  Value remainder(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs);
   Value ofNumbers(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs);
   Value compareChoice(const syntax::BinaryExpr &expr, const Value &choice, const Value &word);
   bool expectBoolean(const Value &value, Location at, const char *word);

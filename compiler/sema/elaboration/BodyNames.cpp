@@ -77,9 +77,14 @@ std::vector<Name> namesAfterAs(const SourceManager &sources, Location at) {
       ++i;
       continue;
     }
-    if (follows || isList)
+    size_t next = end; // after `as`, `new` is a name only if no name follows
+    while (next < text.size() && text[next] == ' ')
+      ++next;
+    const bool hides = follows && word == "new" && next < text.size() &&
+                       isIdentifierChar(static_cast<unsigned char>(text[next]));
+    if ((follows && !hides) || isList)
       names.push_back({word, at});
-    follows = word == "as";
+    follows = word == "as" || hides;
     i = end;
   }
   return names;

@@ -46,6 +46,7 @@ const std::map<std::string, Builtins::Builtin> &Builtins::table() {
       {"cos", &Builtins::unary},
       {"floor", &Builtins::unary},
       {"float", &Builtins::toFloat},
+      {"int", &Builtins::toInt},
       {"max", &Builtins::maxMin},
       {"min", &Builtins::maxMin},
       {"sum", &Builtins::reduce},
@@ -118,6 +119,29 @@ Value Builtins::toFloat(CallArgs &args) {
   }
   return emit(Op(OpKind::Cast, {args[0].tensor}), {elaboration.recorder.computeType, type.dims},
               args.loc());
+}
+
+/// `int(x)`: rounds numbers toward 0; booleans become 0 and 1.
+Value Builtins::toInt(CallArgs &args) {
+  if (!args.expect(1, 1, /*over=*/false, /*along=*/false))
+    return {};
+  if (args[0].isInt() || args[0].kind == Value::Kind::Bool)
+    return Value::ofInt(args[0].integer);
+  if (args[0].isNumber() && std::abs(args[0].real) <= 0x1p53)
+    return Value::ofInt(static_cast<int64_t>(args[0].real));
+  if (args[0].isNumber()) {
+    report(Code::BadOperands, args.getLoc(0), "`int` of " + args[0].print() + " is not exact");
+    return {};
+  }
+  if (!expectTensor(args[0], args.getLoc(0), "the argument of `int`"))
+    return {};
+  const TensorType type = getTensorType(args[0]);
+  if (type.dtype == DType::I64) {
+    report(Code::DTypeMismatch, args.getLoc(0), "`int` converts numbers and bool, but this is int")
+        .help("leave it out");
+    return {};
+  }
+  return emit(Op(OpKind::Cast, {args[0].tensor}), {DType::I64, type.dims}, args.loc());
 }
 
 Value Builtins::maxMin(CallArgs &args) {

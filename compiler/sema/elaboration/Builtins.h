@@ -20,6 +20,7 @@ private:
   // Builtins.cpp
   Value unary(CallArgs &args);
   Value toFloat(CallArgs &args);
+  Value toInt(CallArgs &args);
   Value maxMin(CallArgs &args);
   Value reduce(CallArgs &args);
   Value mean(CallArgs &args);

@@ -86,6 +86,9 @@ void Calls::reportUnknownCallee(const CallExpr &expr) {
     diag.fix(callee.loc, callee.last().text);
   else if (std::string help = foreignHelp(callee.last().text); !isMeant && !help.empty())
     diag.help(std::move(help));
+  else if (!isMeant && !callee.isSimple() && !diags.isFull() && // `F.relu`
+           library.suggestImport(diag, *context.frame->unit, Path{{callee.last()}, callee.loc}))
+    diag.help("call `" + callee.last().text + "(...)`; " + diag.remedy);
   else if (!isMeant)
     elaboration.reports.suggest(diag, callee, candidates);
   for (const Arg &arg : expr.args) // reports errors of the arguments, too

@@ -75,6 +75,18 @@ std::vector<DimId> DimNames::dimsAfter(const Arg &arg) {
   return all;
 }
 
+DimId DimNames::namedIn(const Expr &expr) {
+  auto *name = expr.as<NameExpr>();
+  Binding *known = name && name->path.isSimple() ? lookup(name->path.last()) : nullptr;
+  if (!known || !known->mayBeDim || !known->value.isInt())
+    return noDim;
+  // A number that a call passes would become another dimension in every call.
+  if (known->dims.empty() && context.frame->caller)
+    return noDim;
+  std::vector<DimId> ids = asDims(name->path.last().text, *known, expr.loc);
+  return ids.size() == 1 ? ids[0] : noDim;
+}
+
 std::optional<DimId> DimNames::resolveDim(const Path &path) {
   std::vector<DimId> dims = resolveDims(path);
   if (dims.size() > 1)
@@ -93,9 +105,10 @@ std::optional<DimSet> DimNames::dimSet(const DimList &list) {
   }
   for (const DimRef &ref : list.dims) {
     std::vector<DimId> dims = resolveDims(ref.dim);
+    if (ref.rename && !dims.empty())
+      dims = renamedDims(*ref.rename, ref.hides, dims, ref.loc);
     good &= !dims.empty();
-    for (DimId dim : dims) {
-      DimId id = ref.rename ? namedDim(*ref.rename, dim, model.dims[dim].size, ref.loc) : dim;
+    for (DimId id : dims) {
       if (set.insert(id))
         continue;
       report(Code::DimensionTwice, ref.loc,
@@ -103,29 +116,68 @@ std::optional<DimSet> DimNames::dimSet(const DimList &list) {
           .help("give the second one a name of its own: `" + ref.dim.text() + " as other`");
       good = false;
     }
-    if (ref.rename && !dims.empty()) {
-      DimId id = namedDim(*ref.rename, dims[0], model.dims[dims[0]].size, ref.loc);
-      Value size = Value::ofInt(model.dims[id].size);
-      context.frame->scope->define(ref.rename->text,
-                                   {size, {id}, true, ref.rename->loc, "dimension"});
-    }
   }
   return good ? std::optional(set) : std::nullopt;
 }
 
-DimId DimNames::derivedDim(DimId from, const std::string &name, int64_t size, Location at) {
-  auto key = std::make_tuple(from, name, size, at.line, static_cast<uint32_t>(at.file));
+DimId DimNames::derivedDim(DimId from, const std::string &name, int64_t size, Location at,
+                           DimId extent) {
+  if (extent != noDim)
+    extent = model.dims[extent].extent;
+  auto key = std::make_tuple(from, extent, name, size, at.line, static_cast<uint32_t>(at.file));
   auto [entry, fresh] = derived.try_emplace(key, 0);
-  if (fresh)
-    entry->second =
-        from == noDim ? model.dims.add(name, size) : model.dims.derive(from, name, size);
+  if (!fresh)
+    return entry->second;
+  entry->second = from == noDim ? model.dims.add(name, size) : model.dims.derive(from, name, size);
+  if (extent != noDim)
+    model.dims.setExtent(entry->second, extent);
   return entry->second;
 }
 
-DimId DimNames::namedDim(const Name &name, DimId from, int64_t size, Location at) {
-  Binding *known = lookup(name);
-  bool isKnownDim = known && known->dims.size() == 1 && model.dims[known->dims[0]].size == size;
-  return isKnownDim ? known->dims[0] : derivedDim(from, name.text, size, at);
+bool DimNames::haveEqualExtents(const std::vector<DimId> &dims,
+                                const std::vector<DimId> &others) const {
+  return std::equal(dims.begin(), dims.end(), others.begin(), others.end(),
+                    [&](DimId a, DimId b) { return model.dims[a].extent == model.dims[b].extent; });
+}
+
+/// Equal sizes are no reason to take two dimensions for one: other sizes would then decide whether
+/// a program is legal.
+void DimNames::refuseHiding(const Name &name, const Binding &known, DimId from) {
+  const std::string &source = model.dims[from].name;
+  const bool isDim = !known.dims.empty();
+  Diagnostic &diag = report(Code::RenameHides, name.loc,
+                            "`" + name.text + "` is " +
+                                (isDim ? "another dimension than `" + source + "`"
+                                       : "already " + std::string(known.value.describe())));
+  diag.note(known.getDeclaration(), "`" + name.text + "` comes from here");
+  diag.help("choose another name; `" + source + " as new " + name.text + "` hides the other `" +
+            name.text + "`" +
+            (isDim ? ", and `dims " + name.text + " = " + source +
+                         "` declares a dimension that always has the size of `" + source + "`"
+                   : ""));
+}
+
+std::vector<DimId> DimNames::renamedDims(const Name &name, bool hides,
+                                         const std::vector<DimId> &from, Location at) {
+  Binding *known = hides ? nullptr : lookup(name);
+  if (known && known->value.isError() && known->dims.empty())
+    known = nullptr; // reported already
+  if (known && known->mayBeDim && known->value.isInt())
+    asDims(name.text, *known, name.loc);
+  if (known && !known->dims.empty() && haveEqualExtents(known->dims, from))
+    return known->dims;
+  if (known) {
+    refuseHiding(name, *known, from[0]);
+    return {};
+  }
+  std::vector<DimId> made;
+  for (size_t i = 0; i < from.size(); ++i)
+    made.push_back(derivedDim(from[i],
+                              from.size() == 1 ? name.text : name.text + "_" + std::to_string(i),
+                              model.dims[from[i]].size, at, from[i]));
+  Value size = from.size() == 1 ? Value::ofInt(model.dims[from[0]].size) : Value::none();
+  context.frame->scope->define(name.text, {size, made, true, name.loc, "dimension"});
+  return made;
 }
 
 DimId DimNames::findOrCreate(const Name &name, DimId from, int64_t size) {

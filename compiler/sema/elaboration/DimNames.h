@@ -22,20 +22,31 @@ public:
   std::optional<DimSet> dimSet(const syntax::DimList &list);
 
   /// Creates a dimension once per source line, origin, name and size: a later iteration or call at
-  /// the same line gets the same dimension, so that equal values have equal types.
-  DimId derivedDim(DimId from, const std::string &name, int64_t size, Location at);
-  /// The dimension for the name after `as`: an existing dimension of this name and size
-  /// (`k[keys as seq]` is an inverse, two parameters may both have `embed as out`), else a new one.
-  DimId namedDim(const syntax::Name &name, DimId from, int64_t size, Location at);
+  /// the same line gets the same dimension, so that equal values have equal types. `extent` is a
+  /// dimension that has this size whatever the sizes are, if there is one.
+  DimId derivedDim(DimId from, const std::string &name, int64_t size, Location at,
+                   DimId extent = noDim);
+  /// The dimensions for the name after `as`, one for each of `from`: visible ones of this name that
+  /// have the sizes of `from` whatever the sizes are (`k[keys as seq]` is an inverse, two
+  /// parameters may both have `embed as out`), or new ones. Empty after a report: the name denotes
+  /// something else, which only `as new` hides.
+  std::vector<DimId> renamedDims(const syntax::Name &name, bool hides,
+                                 const std::vector<DimId> &from, Location at);
   /// The dimension that a name denotes, or a new one of this size. Returns noDim, after a report,
   /// if the name denotes a dimension of another size.
   DimId findOrCreate(const syntax::Name &name, DimId from, int64_t size);
 
+  /// The dimension that an expression consists of: `batch`. Returns noDim for other expressions.
+  DimId namedIn(const syntax::Expr &expr);
+
   std::optional<DType> resolveDType(const syntax::Name &name);
 
 private:
-  /// By origin, name, size, line and file.
-  std::map<std::tuple<DimId, std::string, int64_t, uint32_t, uint32_t>, DimId> derived;
+  bool haveEqualExtents(const std::vector<DimId> &dims, const std::vector<DimId> &others) const;
+  void refuseHiding(const syntax::Name &name, const Binding &known, DimId from);
+
+  /// By origin, extent, name, size, line and file.
+  std::map<std::tuple<DimId, DimId, std::string, int64_t, uint32_t, uint32_t>, DimId> derived;
 };
 
 /// A dimension of this name in a call around the frame; null if there is none.

@@ -10,6 +10,7 @@
 // in arguments and options.
 #pragma once
 
+#include "compiler/sema/elaboration/Annotations.h"
 #include "compiler/sema/elaboration/Arithmetic.h"
 #include "compiler/sema/elaboration/Budget.h"
 #include "compiler/sema/elaboration/Buffers.h"
@@ -46,6 +47,7 @@ struct Elaboration {
   Reports reports{*this};
   DimNames dims{*this};
   Recorder recorder{*this};
+  Annotations annotations{*this};
   TensorOps tensors{*this};
   Arithmetic arithmetic{*this};
   Builtins builtins{*this};

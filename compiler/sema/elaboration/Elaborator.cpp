@@ -19,6 +19,7 @@ public:
           name, {argument.value, {}, true, argument.loc, "dimension of the data"});
     for (const Formal &formal : formals) {
       Argument argument = argumentFor(formal);
+      checkType(formal, argument);
       std::string_view kind = argument.value.describe(); // with its article
       model.arguments.push_back(
           {formal.name.text, std::string(kind.substr(kind.find(' ') + 1)), argument.value.print()});
@@ -28,6 +29,17 @@ public:
   }
 
 private:
+  /// Arguments of a model are known at compile time, so none has dimensions.
+  void checkType(const Formal &formal, const Argument &argument) {
+    elaboration.annotations.convert(argument.value, elaboration.annotations.getStated(formal.type),
+                                    formal.type, argument.loc);
+    if (formal.type.dims)
+      report(Code::ExpectedTensor, formal.type.dims->loc,
+             "an argument of a model has no dimensions")
+          .help("a tensor of the data is an input: `input " + formal.name.text +
+                "[...]` in the body");
+  }
+
   Argument argumentFor(const Formal &formal) {
     if (auto found = spec.arguments.find(formal.name.text); found != spec.arguments.end())
       return found->second;

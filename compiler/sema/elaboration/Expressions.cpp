@@ -4,6 +4,7 @@
 #include "compiler/sema/modules/Suggest.h"
 
 #include <cmath>
+#include <utility>
 
 namespace titan::sema {
 
@@ -273,7 +274,9 @@ Value Expressions::binary(const BinaryExpr &expr, Expected expected) {
 }
 
 Value Expressions::typed(const TypedExpr &expr) {
+  const Location outer = std::exchange(elaboration.statements.definingValue, expr.base->loc);
   std::optional<DimSet> declared = elaboration.dims.dimSet(expr.dims);
+  elaboration.statements.definingValue = outer;
   Value base = eval(*expr.base, declared ? &*declared : nullptr);
   if (!declared || base.isError() || !expectTensor(base, expr.base->loc, "a value with dimensions"))
     return {};

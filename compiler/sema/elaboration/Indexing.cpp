@@ -11,7 +11,7 @@ Value Indexing::evalIndex(const IndexExpr &expr) {
     return {};
   for (const IndexItem &item : expr.items) {
     if (std::optional<std::vector<DimId>> group = findGroup(item)) {
-      value = renamedGroup(value, item, *group);
+      value = renamed(value, item, *group);
       if (value.isError())
         return {};
       continue;
@@ -28,7 +28,7 @@ Value Indexing::evalIndex(const IndexExpr &expr) {
     }
     value = item.kind == IndexKind::Take    ? take(value, item, *dim)
             : item.kind == IndexKind::Slice ? slice(value, item, *dim)
-                                            : renamed(value, item, *dim);
+                                            : renamed(value, item, {*dim});
     if (value.isError())
       return {};
   }
@@ -69,7 +69,8 @@ Value Indexing::take(const Value &base, const IndexItem &item, DimId dim) {
   TensorType type = getTensorType(base), indexType = getTensorType(index);
   if (indexType.dtype != DType::I64) {
     report(Code::DTypeMismatch, item.index->loc,
-           std::string("an index must be an int tensor, not ") + spelling(indexType.dtype));
+           std::string("an index must be an int tensor, not ") + spelling(indexType.dtype))
+        .help("convert it: `int(x)`, which rounds toward 0");
     return {};
   }
   if (indexType.dims.contains(dim)) {
@@ -112,8 +113,8 @@ Value Indexing::slice(const Value &base, const IndexItem &item, DimId dim) {
     return {};
   }
   int64_t length = bounds[1] - bounds[0];
-  if (length == size)
-    return item.rename ? renamed(base, item, dim) : base;
+  if (length == size && !item.rename)
+    return base;
   if (!item.rename) {
     report(Code::SliceNeedsName, item.loc,
            "a slice of `" + model.dims[dim].name + "` is a new dimension and needs a name")
@@ -123,6 +124,8 @@ Value Indexing::slice(const Value &base, const IndexItem &item, DimId dim) {
   DimId sliced = elaboration.dims.findOrCreate(*item.rename, dim, length);
   if (sliced == noDim)
     return {};
+  if (length == size)
+    return rename(base, dim, sliced, item);
   TensorType type = getTensorType(base);
   if (type.dims.contains(sliced)) {
     report(Code::DimensionTwice, item.loc,
@@ -146,61 +149,34 @@ std::optional<std::vector<DimId>> Indexing::findGroup(const IndexItem &item) {
   return isGroup && isRename ? std::optional(binding->dims) : std::nullopt;
 }
 
-/// `x[outputs as others]`: the new name denotes as many dimensions as the old one.
-Value Indexing::renamedGroup(Value value, const IndexItem &item, const std::vector<DimId> &group) {
-  Binding *known = lookup(*item.rename);
-  std::vector<DimId> made;
-  for (size_t i = 0; i < group.size(); ++i) {
-    const int64_t size = model.dims[group[i]].size;
-    bool isKnownDim =
-        known && known->dims.size() == group.size() && model.dims[known->dims[i]].size == size;
-    made.push_back(
-        isKnownDim ? known->dims[i]
-                   : elaboration.dims.derivedDim(
-                         group[i], item.rename->text + "_" + std::to_string(i), size, item.loc));
-    TensorType type = getTensorType(value);
-    if (!type.dims.contains(group[i])) {
+/// `x[seq as keys]`; `x[outputs as others]` may rename several dimensions, and the new name denotes
+/// as many.
+Value Indexing::renamed(Value value, const IndexItem &item, const std::vector<DimId> &from) {
+  for (DimId dim : from)
+    if (!getTensorType(value).dims.contains(dim)) {
       report(Code::DimensionNotThere, item.dim.loc,
              "the tensor has not all dimensions of `" + item.dim.text() + "`; it has " +
-                 print(type.dims));
+                 print(getTensorType(value).dims));
       return {};
     }
-    if (made[i] == group[i])
-      continue;
-    if (type.dims.contains(made[i])) {
-      report(Code::DimensionTwice, item.loc,
-             "the tensor has `" + item.rename->text + "` already; it has " + print(type.dims));
-      return {};
-    }
-    DimSet dims;
-    for (DimId id : type.dims)
-      dims.insert(id == group[i] ? made[i] : id);
-    Op op(OpKind::Rename, {value.tensor});
-    op.dims = {group[i], made[i]};
-    value = emit(std::move(op), {type.dtype, dims}, item.loc);
-  }
-  Value size = lookup(item.dim.last())->value;
-  context.frame->scope->define(item.rename->text,
-                               {size, made, true, item.rename->loc, "dimension"});
-  return value;
+  std::vector<DimId> to = elaboration.dims.renamedDims(*item.rename, item.hides, from, item.loc);
+  for (size_t i = 0; i < to.size() && value.isTensor(); ++i)
+    value = rename(value, from[i], to[i], item);
+  return to.empty() ? Value() : value;
 }
 
-Value Indexing::renamed(const Value &base, const IndexItem &item, DimId dim) {
-  int64_t size = model.dims[dim].size;
-  DimId to = elaboration.dims.namedDim(*item.rename, dim, size, item.loc);
+Value Indexing::rename(const Value &base, DimId from, DimId to, const IndexItem &item) {
   TensorType type = getTensorType(base);
-  if (to != dim && type.dims.contains(to)) {
+  if (to != from && type.dims.contains(to)) {
     report(Code::DimensionTwice, item.loc,
-           "the tensor has `" + model.dims[to].name + "` already; it has " + print(type.dims));
+           "the tensor has `" + item.rename->text + "` already; it has " + print(type.dims));
     return {};
   }
   DimSet dims;
   for (DimId id : type.dims)
-    dims.insert(id == dim ? to : id);
-  context.frame->scope->define(item.rename->text,
-                               {Value::ofInt(size), {to}, true, item.rename->loc, "dimension"});
+    dims.insert(id == from ? to : id);
   Op op(OpKind::Rename, {base.tensor});
-  op.dims = {dim, to};
+  op.dims = {from, to};
   return emit(std::move(op), {type.dtype, dims}, item.loc);
 }
 

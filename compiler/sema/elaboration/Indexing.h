@@ -18,8 +18,8 @@ private:
   Value takeOne(const Value &base, int64_t index, const syntax::IndexItem &item, DimId dim);
   Value slice(const Value &base, const syntax::IndexItem &item, DimId dim);
   std::optional<std::vector<DimId>> findGroup(const syntax::IndexItem &item);
-  Value renamedGroup(Value value, const syntax::IndexItem &item, const std::vector<DimId> &group);
-  Value renamed(const Value &base, const syntax::IndexItem &item, DimId dim);
+  Value renamed(Value value, const syntax::IndexItem &item, const std::vector<DimId> &from);
+  Value rename(const Value &base, DimId from, DimId to, const syntax::IndexItem &item);
 };
 
 } // namespace titan::sema

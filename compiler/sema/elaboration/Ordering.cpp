@@ -8,12 +8,8 @@ Value Builtins::cumulativeSum(CallArgs &args) {
   if (!args.expect(1, 1, /*over=*/false, /*along=*/true, {"reverse"}) ||
       !expectTensor(args[0], args.getLoc(0), "the argument of `cumulative_sum`"))
     return {};
-  const TensorType type = getTensorType(args[0]);
-  if (type.dtype == DType::Bool) {
-    report(Code::DTypeMismatch, args.getLoc(0), "`cumulative_sum` adds numbers, not booleans")
-        .help("convert them to numbers first: `where(x, 1, 0)`");
-    return {};
-  }
+  const Value operand = elaboration.tensors.booleansAsIntegers(args[0], args.loc());
+  const TensorType type = getTensorType(operand);
   if (!type.dims.contains(args.along[0])) {
     report(Code::DimensionNotThere, args.alongLoc,
            "the tensor has no dimension `" + model.dims[args.along[0]].name + "`; it has " +
@@ -26,7 +22,7 @@ Value Builtins::cumulativeSum(CallArgs &args) {
            std::string("`reverse` is true or false, not ") + reverse->print());
     return {};
   }
-  Op op(OpKind::Cumulate, {args[0].tensor});
+  Op op(OpKind::Cumulate, {operand.tensor});
   op.dims = {args.along[0]};
   op.word = reverse && reverse->boolean() ? "reverse" : "forward";
   return emit(std::move(op), type, args.loc());

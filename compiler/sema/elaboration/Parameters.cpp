@@ -37,6 +37,29 @@ bool Parameters::refuseInFunction(const ParamStmt &stmt, const char *what) {
   return true;
 }
 
+/// Refuses a parameter along the dimension of samples: an element would belong to a position in a
+/// shuffled batch.
+bool Parameters::refuseSamples(const ParamStmt &stmt, const DimSet &dims) {
+  const Frame *top = context.frame;
+  while (top->caller)
+    top = top->caller;
+  Binding *samples = top->scope->find(spec.dataDims.samples);
+  if (!samples || !spec.sizes.count(spec.dataDims.samples) || samples->dims.size() != 1)
+    return false;
+  for (DimId dim : dims) {
+    if (model.dims[dim].extent != samples->dims[0])
+      continue;
+    report(Code::MisplacedStatement, stmt.type.dims->loc,
+           "a parameter cannot have `" + model.dims[dim].name +
+               "`, the dimension of samples: its elements would belong to places in a batch")
+        .help("leave `" + model.dims[dim].name +
+              "` out: all samples share the parameter; for one row per sample of the data, index a "
+              "table by a number that the data give");
+    return true;
+  }
+  return false;
+}
+
 void Parameters::declare(const ParamStmt &stmt) {
   const char *what = stmt.isBuffer ? "buffer" : "parameter";
   if (refuseInFunction(stmt, what))
@@ -44,6 +67,8 @@ void Parameters::declare(const ParamStmt &stmt) {
   Value value;
   context.variable = stmt.name.text;
   std::optional<DimSet> dims = stmt.type.dims ? elaboration.dims.dimSet(*stmt.type.dims) : DimSet();
+  if (dims && !stmt.isBuffer && refuseSamples(stmt, *dims))
+    dims = std::nullopt;
   std::optional<Initialiser> init = elaboration.initialisers.of(stmt);
   bool frozen = isFrozen(stmt);
   std::optional<DType> dtype = elaboration.buffers.storedType(stmt);

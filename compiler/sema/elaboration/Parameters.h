@@ -27,6 +27,7 @@ public:
   Record record;
 
 private:
+  bool refuseSamples(const syntax::ParamStmt &stmt, const DimSet &dims);
   bool refuseInFunction(const syntax::ParamStmt &stmt, const char *what);
   bool isFrozen(const syntax::ParamStmt &stmt);
   /// Adds the declared parameter or buffer to the model. Returns its value in the body.

@@ -1,5 +1,6 @@
 // Builds the diagnostics of the elaborator, with the calls that lead to an error.
 #include "base/data/Feed.h"
+#include "compiler/sema/elaboration/BodyNames.h"
 #include "compiler/sema/elaboration/Elaboration.h"
 #include "compiler/sema/elaboration/SymbolicConstants.h"
 #include "compiler/sema/modules/Suggest.h"
@@ -165,6 +166,11 @@ Diagnostic &Reports::unknownName(const Path &path, Location at) {
     diag.help("a block sees only its own names: add `dims " + name.text +
               "`, or make it a parameter of `" + getName(*context.frame->decl).text + "`");
   }
+  const bool hasHelp = !diag.remedy.empty() || diag.fixIt;
+  if (name.text == "loss")
+    diag.help("terms of the loss are named, and the run minimises their sum: `loss aux = ...`");
+  else if (std::string help = foreignHelp(name.text); !hasHelp && !help.empty())
+    diag.help(std::move(help));
   // Defines the name as an error, so one error gives one message.
   context.frame->scope->define(name.text, {{}, {}, true, at, "name"});
   return diag;
@@ -203,9 +209,28 @@ void Reports::helpToDeclare(Diagnostic &diag, const ModelDecl &decl, const Name 
   diag.help(std::move(help));
 }
 
+/// The right side of a statement creates the dimension that its left side names.
+bool Reports::isCreatedLater(Diagnostic &diag, const Name &name) {
+  const Location value = elaboration.statements.definingValue;
+  if (!value.isValid())
+    return false;
+  const std::vector<Name> created = namesAfterAs(diags.sourceManager(), value);
+  if (std::none_of(created.begin(), created.end(),
+                   [&](const Name &other) { return other.text == name.text; }))
+    return false;
+  diag.note(value, "`" + name.text + "` begins in this value");
+  diag.help("a declaration cannot name what its own value creates: rename in a statement before, "
+            "`let other = x[... as " +
+            name.text + "]`");
+  context.frame->scope->define(name.text, {{}, {}, true, name.loc, "dimension"});
+  return true;
+}
+
 void Reports::unknownDim(const Name &name) {
   Diagnostic &diag =
       report(Code::UnknownDimension, name.loc, "no dimension is named `" + name.text + "` here");
+  if (isCreatedLater(diag, name))
+    return;
   std::vector<std::string> known;
   if (!diags.isFull())
     context.frame->scope->collect(known, /*dimsOnly=*/true);

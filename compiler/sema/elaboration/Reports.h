@@ -30,6 +30,7 @@ public:
   bool member(const syntax::Path &path);
 
 private:
+  bool isCreatedLater(Diagnostic &diag, const syntax::Name &name);
   void suggestFunction(Diagnostic &diag, const syntax::Path &path, const Binding &binding);
   void helpToDeclare(Diagnostic &diag, const syntax::ModelDecl &decl, const syntax::Name &name);
 };

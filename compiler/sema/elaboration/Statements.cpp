@@ -120,7 +120,8 @@ void Statements::dims(const DimsStmt &stmt) {
       }
       std::vector<DimId> ids;
       if (size.isInt()) // one dimension for all iterations of a repeat around this block
-        ids = {elaboration.dims.derivedDim(noDim, item.name.text, size.integer, item.loc)};
+        ids = {elaboration.dims.derivedDim(noDim, item.name.text, size.integer, item.loc,
+                                           elaboration.dims.namedIn(*item.size))};
       context.frame->scope->define(item.name.text, {size, ids, true, item.name.loc, "dimension"});
       continue;
     }
@@ -178,8 +179,12 @@ void Statements::output(const OutputStmt &stmt) {
   if (!isNew(model.outputs, stmt.name, "outputs"))
     return;
   std::optional<DimSet> declared;
+  definingValue = stmt.value ? stmt.value->loc : Location();
   if (stmt.type.dims)
     declared = elaboration.dims.dimSet(*stmt.type.dims);
+  definingValue = {};
+  const std::optional<DType> stated = elaboration.annotations.getStated(stmt.type);
+  PrecisionRegion region(elaboration.recorder, elaboration.annotations.getComputeType(stated));
   context.variable = stmt.name.text;
   Value value;
   if (stmt.value) {
@@ -193,6 +198,7 @@ void Statements::output(const OutputStmt &stmt) {
   if (!value.isError() && expectTensor(value, at, "an output")) {
     if (declared)
       value = elaboration.tensors.constrain(value, *declared, stmt.type.dims->loc, at);
+    value = elaboration.annotations.convert(value, stated, stmt.type, at);
     if (value.isTensor())
       model.outputs.push_back({stmt.name.text, value.tensor, stmt.name.loc});
   }
@@ -204,6 +210,14 @@ void Statements::output(const OutputStmt &stmt) {
 void Statements::let(const LetStmt &stmt) {
   if (stmt.targets.size() == 1)
     return letSingle(stmt.targets[0], *stmt.value);
+  std::vector<std::optional<DType>> stated;
+  std::optional<DType> widest; // of the floating-point types: one region computes all values
+  for (const LetStmt::Target &target : stmt.targets) {
+    stated.push_back(elaboration.annotations.getStated(target.type));
+    if (stated.back() && isFloat(*stated.back()))
+      widest = widest ? wider(*widest, *stated.back()) : stated.back();
+  }
+  PrecisionRegion region(elaboration.recorder, elaboration.annotations.getComputeType(widest));
   Value all = eval(*stmt.value);
   bool fits = all.kind == Value::Kind::List && all.elements.size() == stmt.targets.size();
   if (!fits && !all.isError())
@@ -212,27 +226,33 @@ void Statements::let(const LetStmt &stmt) {
                (all.kind == Value::Kind::List ? std::to_string(all.elements.size()) + " values"
                                               : std::string("one value")) +
                ", but " + std::to_string(stmt.targets.size()) + " names are assigned");
-  for (size_t i = 0; i < stmt.targets.size(); ++i) {
-    const LetStmt::Target &target = stmt.targets[i];
-    Value value = fits ? all.elements[i] : Value();
-    if (target.type.dims)
-      if (std::optional<DimSet> declared = elaboration.dims.dimSet(*target.type.dims);
-          declared && value.isTensor()) {
-        std::string outer = std::exchange(context.variable, target.name.text);
-        value =
-            elaboration.tensors.constrain(value, *declared, target.type.dims->loc, stmt.value->loc);
-        context.variable = outer;
-      }
-    bindLet(target.name, value);
-  }
+  for (size_t i = 0; i < stmt.targets.size(); ++i)
+    bindResult(stmt.targets[i], fits ? all.elements[i] : Value(), stated[i], stmt.value->loc);
+}
+
+/// Binds one of the several values of an expression.
+void Statements::bindResult(const LetStmt::Target &target, Value value, std::optional<DType> stated,
+                            Location at) {
+  if (target.type.dims)
+    if (std::optional<DimSet> declared = elaboration.dims.dimSet(*target.type.dims);
+        declared && value.isTensor()) {
+      std::string outer = std::exchange(context.variable, target.name.text);
+      value = elaboration.tensors.constrain(value, *declared, target.type.dims->loc, at);
+      context.variable = outer;
+    }
+  bindLet(target.name, elaboration.annotations.convert(value, stated, target.type, at));
 }
 
 void Statements::letSingle(const LetStmt::Target &target, const Expr &value) {
   std::string outerVariable = context.variable;
   context.variable = target.name.text;
   std::optional<DimSet> declared;
+  definingValue = value.loc;
   if (target.type.dims)
     declared = elaboration.dims.dimSet(*target.type.dims);
+  definingValue = {};
+  const std::optional<DType> stated = elaboration.annotations.getStated(target.type);
+  PrecisionRegion region(elaboration.recorder, elaboration.annotations.getComputeType(stated));
   declarationFailed = target.type.dims && !declared;
   Value result = eval(value, declared ? &*declared : nullptr);
   declarationFailed = false;
@@ -242,6 +262,7 @@ void Statements::letSingle(const LetStmt::Target &target, const Expr &value) {
     else
       result = elaboration.tensors.constrain(result, *declared, target.type.dims->loc, value.loc);
   }
+  result = elaboration.annotations.convert(result, stated, target.type, value.loc);
   context.variable = outerVariable;
   bindLet(target.name, std::move(result));
 }

@@ -20,6 +20,8 @@ public:
   size_t unhandled() const { return diags.errorReports() - handled; }
   /// The declared dimensions of the current value are wrong, as reported.
   bool declarationFailed = false;
+  /// The value whose declared dimensions are resolved; invalid elsewhere.
+  Location definingValue = {};
 
 private:
   size_t handled = 0; ///< errors of tolerated statements
@@ -33,6 +35,8 @@ private:
   bool isNew(const std::vector<Named> &known, const syntax::Name &name, const char *what);
   void let(const syntax::LetStmt &stmt);
   void letSingle(const syntax::LetStmt::Target &target, const syntax::Expr &value);
+  void bindResult(const syntax::LetStmt::Target &target, Value value, std::optional<DType> stated,
+                  Location at);
   void bindLet(const syntax::Name &name, Value value);
   void branch(const syntax::IfStmt &stmt);
   void noteAbsentInputs(const syntax::IfStmt::Branch &branch);

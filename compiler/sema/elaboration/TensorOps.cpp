@@ -23,8 +23,7 @@ Value TensorOps::unary(const char *word, const Value &operand, Location at) {
     report(Code::DTypeMismatch, at,
            std::string("`") + (std::string_view(word) == "neg" ? "-" : word) +
                "` works on floating-point tensors, not on " + spelling(type.dtype))
-        .help(type.dtype == DType::Bool ? "convert it to a number: `where(x, 1, 0)`"
-                                        : "convert the tensor: `float(x)`");
+        .help("convert the tensor: `float(x)`");
     return {};
   }
   Op op(OpKind::Elementwise, {operand.tensor});
@@ -51,7 +50,7 @@ Value TensorOps::asOperand(const Value &value, const Value &other, Location at) 
   if (value.isNumber()) {
     report(Code::DTypeMismatch, at,
            "the result of a comparison is bool, which cannot be combined with a number")
-        .help("convert it to a number: `where(x, 1, 0)`, or `float(x)`");
+        .help("convert it to a number: `float(x)`, or `int(x)`");
     return {};
   }
   if (!value.isError())
@@ -93,16 +92,19 @@ Value TensorOps::elementwise(const char *word, const Value &lhs, const Value &rh
         .note(rhsLoc, std::string("this is ") + spelling(b.dtype));
     const bool isLeft = isFloat(b.dtype); // then the left one is to be converted
     std::string text(diags.sourceManager().text(isLeft ? lhsLoc : rhsLoc));
-    const bool isBool = (isLeft ? a : b).dtype == DType::Bool;
+    std::string other(diags.sourceManager().text(isLeft ? rhsLoc : lhsLoc));
+    auto calls = [&](const char *function) { return other.find(function) != std::string::npos; };
+    const bool isWhole = other.size() < 40 && (calls("where(") || calls("floor("));
     if ((isFloat(a.dtype) || isLeft) && text.size() < 40)
-      diag.help("write " + (isBool ? "`where(" + text + ", 1, 0)`" : "`float(" + text + ")`"));
+      diag.help("write `float(" + text + ")`" +
+                (isWhole ? ", or for whole numbers `int(" + other + ")`" : ""));
     return {};
   }
   if (a.dtype == DType::Bool && (std::string(word) == "sub" || std::string(word) == "div")) {
     report(Code::DTypeMismatch, at,
            std::string("booleans are not ") +
                (std::string(word) == "sub" ? "subtracted" : "divided"))
-        .help("convert them to numbers: `where(x, 1, 0)`, or `float(x)`");
+        .help("convert them to numbers: `float(x)`, or `int(x)`");
     return {};
   }
   Join join = joinElementwise(a.dims, b.dims);

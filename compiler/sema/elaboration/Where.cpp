@@ -6,6 +6,11 @@ namespace titan::sema {
 /// `where(condition, a, b)`: the three operands join by name. A number gets the element type of the
 /// other choice, or the compute type.
 Value Builtins::where(CallArgs &args) {
+  if (args.count() == 2) {
+    report(Code::BadArgument, args.loc(), "`where` takes 3 values, not 2")
+        .help("state the value of the other elements too: `where(c, x, 0)`");
+    return {};
+  }
   if (!args.expect(3, 3, /*over=*/false, /*along=*/false) ||
       !expectTensor(args[0], args.getLoc(0), "the condition of `where`"))
     return {};

@@ -326,11 +326,16 @@ private:
     }
     axis.degree = 1;
     const bool isBeyond = degree.isInt() && degree.integer > maxRanks;
-    if (!degree.isError())
-      diags.report(Code::BadDegree, axis.degreeLoc,
-                   (isBeyond ? "a degree is at most " + std::to_string(maxRanks)
-                             : std::string("a degree is a positive integer or `auto`")) +
-                       ", not " + degree.print());
+    if (degree.isError())
+      return;
+    Diagnostic &diag =
+        diags.report(Code::BadDegree, axis.degreeLoc,
+                     (isBeyond ? "a degree is at most " + std::to_string(maxRanks)
+                               : std::string("a degree is a positive integer or `auto`")) +
+                         ", not " + degree.print());
+    if (degree.kind == Value::Kind::Word)
+      diag.help("a product names at least two axes, `(shard, tp)`; write what one axis splits at "
+                "that axis");
   }
 
   void addNodes(const NodesDecl &decl) {

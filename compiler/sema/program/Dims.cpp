@@ -6,7 +6,7 @@ namespace titan::sema {
 
 DimId DimTable::add(std::string name, int64_t size) {
   DimId id = static_cast<DimId>(dims.size());
-  dims.push_back({std::move(name), size, id});
+  dims.push_back({std::move(name), size, id, id});
   return id;
 }
 

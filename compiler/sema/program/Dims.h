@@ -18,11 +18,14 @@ using DimId = uint32_t;
 inline constexpr DimId noDim = UINT32_MAX;
 
 /// A declared dimension. `origin` is the source of a rename (`seq as keys`), or the dimension
-/// itself: renamed dimensions inherit the mesh axes of their origin.
+/// itself: renamed dimensions inherit the mesh axes of their origin. `extent` is a dimension of the
+/// same size whatever the sizes are: the source of a rename or of `dims others = batch`, or the
+/// dimension itself.
 struct Dim {
   std::string name;
   int64_t size = 0;
   DimId origin = 0;
+  DimId extent = 0;
 };
 
 /// All dimensions of one specialised model. Ids are indices and remain valid.
@@ -31,6 +34,8 @@ public:
   DimId add(std::string name, int64_t size);
   /// A new dimension with this origin; its size differs for slices and splits.
   DimId derive(DimId from, std::string name, int64_t size);
+  /// Records that a dimension always has the size of another one.
+  void setExtent(DimId id, DimId likeThis) { dims[id].extent = dims[likeThis].extent; }
   const Dim &operator[](DimId id) const { return dims[id]; }
   size_t size() const { return dims.size(); }
   /// The name, unique among all dimensions: `keys`, `keys_1`.

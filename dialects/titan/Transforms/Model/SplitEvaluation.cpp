@@ -39,6 +39,8 @@ static bool isAffineStep(Operation *op) {
     return llvm::any_of(op->getOperands(), isConstant);
   if (isa<DivOp>(op))
     return isConstant(op->getOperand(1));
+  if (isa<CastOp>(op) && isInteger(op->getResult(0))) // rounds, unless the operand is whole
+    return isInteger(op->getOperand(0)) || isBool(op->getOperand(0));
   return isIdentity(op) || isa<ConstantOp, CastOp, CopyOp, NegOp, AddOp, SubOp>(op);
 }
 
