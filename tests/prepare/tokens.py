@@ -1,10 +1,13 @@
 """Prepared tokens equal those of the library of the tokenizer's format, and libraries agree with one another."""
 
 import json
+import os
+import random
+import sys
 from pathlib import Path
 
 import makers
-from prepared import expect, prepare, read, write_lines
+from prepared import PACKAGE, expect, prepare, read, start, write_lines
 from texts import BROKEN, SCRIPTS, corpus
 
 
@@ -152,5 +155,37 @@ def begin_and_end(out: Path) -> None:
         expect(found == expected if expected else max(found) < 0, f"{name}: {found}")
 
 
+def long_texts(out: Path) -> None:
+    """A text of many windows has the tokens of the whole text, also if words are long, and if there are no words."""
+    sys.path.insert(0, str(PACKAGE))
+    import tokenizers
+    from titan_prepare.tokenizers import windows
+    from titan_prepare.tokenizers.opening import tokenizer_file
+    folder, joined = makers.byte_pairs(out / "bpe"), []
+    ours = tokenizer_file(str(folder), True).open()
+    windows.WINDOW, windows.OVERLAP, windows.EDGE = 3000, 400, 100
+    find = windows.find_joint
+    windows.find_joint = lambda *arguments: joined.append(find(*arguments)) or joined[-1]
+    library = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+    library.no_truncation()
+    library.no_padding()
+    for seed in range(40):
+        separator = random.Random(seed).choice((" ", "\n", "", "   ", "<|end|>", "x" * 700, " " * 900))
+        text = separator.join(corpus(200, seed))
+        found = windows.encode_long(ours.encode_window, text).tolist()
+        expect(found == library.encode(text, add_special_tokens=False).ids, f"text {seed}")
+    expect(sum(joint is not None for joint in joined) > 200 and None in joined, "no windows were joined, or all")
+
+
+def memory_of_long_texts(out: Path) -> None:
+    """A text file needs little more memory than its own size."""
+    folder, words = makers.byte_pairs(out / "bpe"), " ".join(corpus(400, 3))
+    (out / "a.txt").write_text(words * (6_000_000 // len(words.encode())))
+    process = start(out / "a.txt", "--tokenizer", folder, "-o", out / "x", "--workers", 1)
+    output = process.stdout.read()
+    _, status, used = os.wait4(process.pid, 0)
+    expect(status == 0 and used.ru_maxrss < 350_000, f"{used.ru_maxrss} KB: {output}")
+
+
 CASES = [tokenizer_json, unknown_tokens, sentencepiece_models, sentencepiece_as_tokenizer_json, tiktoken_files,
-         special_tokens, raw_bytes, broken_unicode, lone_surrogates, begin_and_end]
+         special_tokens, raw_bytes, broken_unicode, lone_surrogates, begin_and_end, long_texts, memory_of_long_texts]

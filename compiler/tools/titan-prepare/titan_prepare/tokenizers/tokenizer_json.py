@@ -10,6 +10,7 @@ from titan_prepare.files import read_json
 from titan_prepare.libraries import errors_as, require
 from titan_prepare.tokenizers.configuration import Configuration
 from titan_prepare.tokenizers.interface import Ends, Located
+from titan_prepare.tokenizers.windows import LONG, Window, encode_long
 
 
 class TokenizerJson:
@@ -54,8 +55,17 @@ class TokenizerJson:
         return None if token is None else self.token_id(token)
 
     def encode(self, texts: list[str]) -> list[np.ndarray]:
-        found = self.tokenizer.encode_batch_fast(texts, add_special_tokens=False)
-        return [np.array(encoded.ids, np.int64) for encoded in found]
+        short = [text for text in texts if len(text) <= LONG]
+        found = iter(self.tokenizer.encode_batch_fast(short, add_special_tokens=False))
+        return [np.array(next(found).ids, np.int64) if len(text) <= LONG else encode_long(self.encode_window, text)
+                for text in texts]
+
+    def encode_window(self, text: str) -> Window:
+        found = self.tokenizer.encode(text, add_special_tokens=False)
+        words = np.array([-1 if word is None else word for word in found.word_ids], np.int64)
+        begins = np.array(found.offsets, np.int64).reshape(-1, 2)[:, 0]
+        starts = np.flatnonzero((words[1:] != words[:-1]) & (words[1:] >= 0) & (words[:-1] >= 0)) + 1
+        return Window(np.array(found.ids, np.int64), begins, starts)
 
     def decode(self, tokens: list[int]) -> str:
         return self.tokenizer.decode(tokens, skip_special_tokens=True)
