@@ -199,17 +199,17 @@ class Closed:
 
     def add_storage(self, sent, rank):
         """Gathers of parameters, sums of gradients ([ZeRO], [FSDP2]). What is beside the layers is gathered once in a
-        microbatch, or once a step, like the layers."""
+        microbatch, or once a step, like the layers; in a pipeline its gradients are always reduced once a step."""
         for param in self.outer_of(rank):
             if param != ("c", "e"):  # positions have vectors of all ranks: a few bytes
-                self.add_param(sent, param, 1, 1 if self.gathers_once() else self.microbatches)
+                self.add_param(sent, param, 1, 1 if self.gathers_once() else self.microbatches, bool(self.row.stages))
         for layer, count in self.layers_of(rank):
             gathers = 1 if self.gathers_once() or layer.shared else 2 * self.microbatches
             for param in layer.params:
                 self.add_param(sent, param, count, gathers)
 
-    def add_param(self, sent, param, count, gathers):
-        sums = 1 if self.reduces_once() else self.microbatches
+    def add_param(self, sent, param, count, gathers, reduces_once=False):
+        sums = 1 if reduces_once or self.reduces_once() else self.microbatches
         split = self.map.sharding(self.family, param)
         over = self.storing(param, "params")
         reduced = self.storing(param, "optimizer")
