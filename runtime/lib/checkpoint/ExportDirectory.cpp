@@ -165,6 +165,10 @@ ExportDirectory::~ExportDirectory() {
   std::error_code ignored; // the next export removes a folder that remains
   fs::remove_all(folderIn(path), ignored);
   lock.removeFile();
+  try {
+    syncDirectory(path);             // so that neither comes back
+  } catch (const std::exception &) { // the files of the export are on the disk
+  }
 }
 
 namespace {
