@@ -9,7 +9,8 @@ from pathlib import Path
 
 from trials import TEXT, expect, run, run_well
 
-FILES = ["config.toml", "program.titan", "metrics.jsonl", "status.json", "model.safetensors"]
+FILES = ["config.toml", "program.titan", "metrics.jsonl", "status.json", "model.safetensors", "tokenizer.json",
+         "tokenizer_config.json"]
 TEMPORARIES = [f"{name}.partial" for name in FILES]
 FOLDERS = ["checkpoints", "checkpoints/step-5", "checkpoints/step-5.partial", "replaced",
            "tensorboard"]
@@ -34,7 +35,7 @@ PLANTS = {
 
 def training(folder: Path, *more) -> list:
     return ["--data", folder / "text", "--out", folder / "run", "--steps", 6, "--log-every", 1,
-            "--set", "checkpoint.every=5", *more]
+            "--set", "checkpoint.every=5", "--tokenizer", folder / "tokenizer", *more]
 
 
 def check_others(folder: Path) -> None:
@@ -90,6 +91,9 @@ def planted(everything: bool, chance, folder: Path):
     (folder / "text").write_bytes(TEXT)
     (folder / "precious").write_text(PRECIOUS)
     (folder / "theirs").mkdir()
+    (folder / "tokenizer").mkdir()
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        (folder / "tokenizer" / name).write_text("{}")
     names = [".lock", *FILES, *TEMPORARIES, *FOLDERS]
     for name in names:
         for words, make in PLANTS.items():

@@ -3,7 +3,10 @@
 #include "base/files/DurableFile.h"
 
 #include "base/Error.h"
+#include "weights/TokenizerFiles.h"
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <unistd.h>
 
@@ -27,6 +30,13 @@ void checkOutput(const std::string &path, const std::string &runDirectory) {
   checkTarget(path);
 }
 
+/// Checks that a folder can be written if it exists. Otherwise the first save would find out.
+void checkFolder(const std::string &folder) {
+  std::error_code ignored;
+  if (fs::is_directory(folder, ignored) && ::access(folder.c_str(), W_OK | X_OK) != 0)
+    throw UserError(fmt::format("cannot write to '{}': {}", folder, std::strerror(errno)));
+}
+
 /// Checks that the directory can be created or written, and that files with the run's names are
 /// regular.
 void checkRunDirectory(const std::string &directory) {
@@ -41,6 +51,10 @@ void checkRunDirectory(const std::string &directory) {
   for (const char *name : {"config.toml", "program.titan", "metrics.jsonl", "status.json",
                            "weights.tsv", "model.safetensors"})
     checkTarget((fs::path(directory) / name).string());
+  for (const char *name : getTokenizerFiles())
+    checkTarget((fs::path(directory) / name).string());
+  for (const char *name : {"checkpoints", "replaced", "tensorboard"})
+    checkFolder((fs::path(directory) / name).string());
 }
 
 } // namespace
