@@ -1,7 +1,10 @@
 #include "Sampling.h"
 
+#include "base/Error.h"
+
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace titan::rt {
@@ -31,6 +34,12 @@ double restrict(std::vector<double> &weight, const Sampling &sampling) {
 } // namespace
 
 int64_t chooseToken(const std::vector<double> &logits, const Sampling &sampling, double uniform) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  // A token that a model excludes has the logit -inf.
+  if (!std::ranges::all_of(logits, [&](double logit) { return logit < infinity; }) ||
+      std::ranges::all_of(logits, [&](double logit) { return logit == -infinity; }))
+    throw UserError("the model computes logits that are infinite or not a number, so it writes no "
+                    "text: check the weights of --init-from");
   const auto best = std::max_element(logits.begin(), logits.end());
   if (sampling.temperature <= 0)
     return best - logits.begin();

@@ -4,8 +4,10 @@
 #include "launch/HelperProcess.h"
 #include "weights/TokenizerFiles.h"
 
+#include <algorithm>
 #include <charconv>
 #include <sstream>
+#include <type_traits>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -93,29 +95,29 @@ public:
 
   std::vector<int64_t> encode(const std::string &prompt) override {
     requireUtf8(prompt);
-    auto tokens =
-        ask({{chat ? "chat" : "encode", prompt}}).at("tokens").get<std::vector<int64_t>>();
+    const auto tokens =
+        get<std::vector<int64_t>>(ask({{chat ? "chat" : "encode", prompt}}), "tokens");
     if (tokens.empty())
       throw UserError("generate needs a prompt of at least one token: pass --prompt TEXT");
     for (int64_t token : tokens)
-      if (token >= vocabulary)
+      if (token < 0 || token >= vocabulary)
         throw UserError(fmt::format(
             "the tokenizer '{}' returns the token {}, but the largest token of the model is {}",
             path, token, vocabulary - 1));
     return tokens;
   }
-  std::vector<int64_t> ends() const override { return greeting.at("ends"); }
+  std::vector<int64_t> ends() const override { return get<std::vector<int64_t>>(greeting, "ends"); }
 
   void begin(int64_t text, const std::vector<int64_t> &prompt) override {
     ask({{"begin", prompt}, {"text", text}});
   }
   std::string next(int64_t text, int64_t token) override {
-    if (token >= greeting.at("vocabulary").get<int64_t>()) // the model's vocabulary is padded
+    if (token >= get<int64_t>(greeting, "vocabulary")) // the model's vocabulary is padded
       return "";
-    return ask({{"token", token}, {"text", text}}).at("text");
+    return get<std::string>(ask({{"token", token}, {"text", text}}), "text");
   }
   std::string finish(int64_t text) override {
-    return ask({{"finish", true}, {"text", text}}).at("text");
+    return get<std::string>(ask({{"finish", true}, {"text", text}}), "text");
   }
 
 private:
@@ -129,8 +131,25 @@ private:
       throw Fault(fmt::format("the tokenizer '{}' answers '{}', which is not a JSON object", path,
                               line.substr(0, 80)));
     if (answer.contains("error"))
-      throw UserError(answer["error"].get<std::string>());
+      throw UserError(get<std::string>(answer, "error"));
     return answer;
+  }
+
+  /// An entry of an answer. Its values come from files, such as generation_config.json, which may
+  /// have any.
+  template <typename Value> Value get(const nlohmann::json &answer, const char *key) const {
+    const auto isNumber = [](const nlohmann::json &value) { return value.is_number_integer(); };
+    const nlohmann::json entry = answer.contains(key) ? answer[key] : nlohmann::json();
+    bool isExpected = entry.is_string();
+    if constexpr (std::is_same_v<Value, std::vector<int64_t>>)
+      isExpected = entry.is_array() && std::ranges::all_of(entry, isNumber);
+    else if constexpr (std::is_same_v<Value, int64_t>)
+      isExpected = isNumber(entry);
+    if (!isExpected)
+      throw UserError(fmt::format("the tokenizer '{}' answers {} as `{}`: check its files, and "
+                                  "generation_config.json",
+                                  path, entry.dump().substr(0, 80), key));
+    return entry.get<Value>();
   }
 
   std::string path;

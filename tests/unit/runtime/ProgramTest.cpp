@@ -12,6 +12,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <set>
 
 using namespace titan;
@@ -114,6 +115,18 @@ TEST(ChooseToken, GreedyAndSampled) {
   EXPECT_EQ(chooseToken(logits, {1}, 0.2), 1);  // [1/7, 4/7)
   EXPECT_EQ(chooseToken(logits, {1}, 0.99), 2); // [4/7, 1)
   EXPECT_EQ(chooseToken(logits, {0.01}, 0.1), 1) << "a low temperature is nearly greedy";
+}
+
+// Logits that are no numbers are an error, not a text; a model may exclude tokens by -inf.
+TEST(ChooseToken, RefusesWhatIsNotFinite) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (double temperature : {0.0, 1.0}) {
+    EXPECT_THROW(chooseToken({0, std::nan(""), 1}, {temperature}, 0.5), UserError);
+    EXPECT_THROW(chooseToken({std::nan(""), std::nan("")}, {temperature}, 0.5), UserError);
+    EXPECT_THROW(chooseToken({0, infinity}, {temperature}, 0.5), UserError);
+    EXPECT_THROW(chooseToken({-infinity, -infinity}, {temperature}, 0.5), UserError);
+    EXPECT_EQ(chooseToken({-infinity, 2, -infinity}, {temperature}, 0.5), 1);
+  }
 }
 
 /// The tokens that can be drawn.
