@@ -19,7 +19,8 @@ CALLS = {
     "open": r"\bO_CREAT\b|\bO_TRUNC\b|\bcreat\s*\(|\bO_TMPFILE\b|\bmkstemps?\s*\(|\bmknod(?:at)?\s*\(",
     "a copy": r"\bcopy_file\s*\(|\bfs::copy\s*\(|\bsendfile\s*\(|\bcopy_file_range\s*\("
               r"|(?<![\w>])::(?:sym)?link(?:at)?\s*\(|\bcreate_(?:hard_|sym)?link\s*\(",
-    "a rename": r"\brename(?:at2?)?\s*\(",
+    # Qualified: the sources have functions of this name for other things, which do not touch files.
+    "a rename": r"\b(?:std|stdfs|fs|filesystem)::rename\s*\(|(?<![\w>])::rename\s*\(|\brenameat2?\s*\(",
     "LLVM": r"\braw_fd_ostream\b|\braw_fd_stream\b|\bToolOutputFile\b|\bopenOutputFile\b|\bopenFileForWrite\b"
             r"|\bcreateUniqueFile\b|\bcreateTemporaryFile\b|\bFileOutputBuffer\b|\bTempFile\b",
 }
@@ -51,11 +52,6 @@ def find_writers(text: str) -> list[tuple[int, str]]:
     return found
 
 
-def is_declared_elsewhere(line: str) -> bool:
-    """PendingFile's own function is the writer."""
-    return re.search(r"\b(?:rows|pending|file|writer)(?:\.|->)rename\s*\(\)|PendingFile::rename|void rename\(\)", line)
-
-
 def check_sources() -> list[str]:
     faults, used = [], set()
     for folder in FOLDERS:
@@ -67,7 +63,7 @@ def check_sources() -> list[str]:
             for number, kind in find_writers("\n".join(lines)):
                 if (name, kind) in ALLOWED:
                     used.add((name, kind))
-                elif not is_declared_elsewhere(lines[number - 1]):
+                else:
                     faults.append(f"{name}:{number}: {kind}: {lines[number - 1].strip()}")
     return faults + [f"{name}: {kind} is allowed, but not there" for name, kind in ALLOWED.keys() - used]
 
@@ -75,9 +71,9 @@ def check_sources() -> list[str]:
 # Each must be found: a check that finds nothing is none.
 MUTANTS = ["std::ofstream out(path);", 'FILE *file = std::fopen(path, "w");', "fopen(path.c_str(), mode)",
            "::open(path, O_WRONLY | O_CREAT, 0644);", "fs::copy_file(from, to);", "std::rename(a, b);",
-           "fs::rename(a, b, error);", "llvm::raw_fd_ostream out(path, error);", "::symlink(a, b);"]
+           "fs::rename(a, b, error);", "if (::rename(a, b) == 0)", "llvm::raw_fd_ostream out(path, error);", "::symlink(a, b);"]
 INNOCENT = ["std::ifstream in(path);", 'std::fopen(path, "r")', "::open(path, O_RDONLY | O_CLOEXEC);",
-            "// std::ofstream", "collectives->link(a, b);", "Group *Collectives::link(GroupRef axes);"]
+            "// std::ofstream", "collectives->link(a, b);", "value = rename(value, from, to);", "rows.rename();", "Group *Collectives::link(GroupRef axes);"]
 
 
 def main() -> None:
