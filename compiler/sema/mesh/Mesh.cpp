@@ -333,7 +333,9 @@ private:
                      (isBeyond ? "a degree is at most " + std::to_string(maxRanks)
                                : std::string("a degree is a positive integer or `auto`")) +
                          ", not " + degree.print());
-    if (degree.kind == Value::Kind::Word)
+    const bool isAxis = std::any_of(mesh.axes.begin(), mesh.axes.end(),
+                                    [&](const Axis &other) { return degree.isWord(other.name); });
+    if (isAxis)
       diag.help("a product names at least two axes, `(shard, tp)`; write what one axis splits at "
                 "that axis");
   }
