@@ -27,6 +27,10 @@ inline constexpr llvm::StringLiteral kFragmentAttr = "dist.fragment";
 /// valid on one process.
 inline constexpr llvm::StringLiteral kFragmentsAttr = "dist.fragments";
 
+/// On a fragment: the declaration of its program. Without this reference, passes such as symbol-dce
+/// would remove the declaration, which is private.
+inline constexpr llvm::StringLiteral kProgramAttr = "dist.program";
+
 /// Trait of operations that communicate within a process group.
 template <typename ConcreteType>
 class Collective : public mlir::OpTrait::TraitBase<ConcreteType, Collective> {};

@@ -28,6 +28,11 @@ inline constexpr llvm::StringLiteral kWeights = "titan.weights";
 inline constexpr llvm::StringLiteral kSumsOverSamples = "titan.sums_over_samples";
 inline constexpr llvm::StringLiteral kFlopsPerToken = "titan.flops_per_token";
 inline constexpr llvm::StringLiteral kModelFlopsPerToken = "titan.model_flops_per_token";
+/// The passes that were inserted into the phases, as written: `["after:model=cse"]`.
+inline constexpr llvm::StringLiteral kInserted = "titan.inserted";
+/// The libraries with passes that were loaded for them: `["libmine.so 0123456789abcdef"]`, each
+/// with a digest of its content.
+inline constexpr llvm::StringLiteral kPlugins = "titan.plugins";
 
 // On program functions.
 inline constexpr llvm::StringLiteral kProgram = "titan.program";

@@ -98,6 +98,8 @@ constexpr Rule kRules[] = {
     {attr::kFlopsPerToken, OnModule, kFloatKind},
     {attr::kModelFlopsPerToken, OnModule, kFloatKind},
     {attr::kPersistent, OnModule, kArrayKind},
+    {attr::kInserted, OnModule, kStringsKind},
+    {attr::kPlugins, OnModule, kStringsKind},
 
     {attr::kProgram, OnFunction, kStringKind},
     {attr::kOptimizer, OnFunction, kUnitKind},
@@ -159,6 +161,7 @@ constexpr Rule kRules[] = {
     {dist::kDroppedAttr, OnOperation, kAnyKind},
     {dist::kFragmentAttr, OnFunction, kFragmentKind},
     {dist::kFragmentsAttr, OnFunction, kSymbolsKind},
+    {dist::kProgramAttr, OnFunction, kSymbolKind},
 };
 
 /// The word for a holder in diagnostics.
@@ -222,6 +225,32 @@ Holder ir::getHolder(Operation *op) {
   if (isa<ScalarFunctionOp>(op))
     return OnScalarFunction;
   return op->hasTrait<OpTrait::ReturnLike>() && !isa<YieldOp>(op) ? OnReturn : OnOperation;
+}
+
+LogicalResult ir::verifyArgumentRole(Operation *op, unsigned argument, NamedAttribute attribute) {
+  if (attribute.getName() != attr::kScalar || !op->hasAttr(attr::kOptimizer))
+    return success();
+  auto word = cast<StringAttr>(attribute.getValue());
+  if (word == "lr" || word == "step")
+    return success();
+  return op->emitError("argument ") << argument << " of an optimizer has `" << attr::kScalar
+                                    << "` = " << word << ", expected \"lr\" or \"step\"";
+}
+
+LogicalResult ir::verifyResultRole(Operation *op, unsigned result, NamedAttribute attribute) {
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  if (!function || attribute.getName() != attr::kUpdates)
+    return success();
+  const uint64_t index = cast<IntegerAttr>(attribute.getValue()).getValue().getZExtValue();
+  if (index >= function.getNumArguments())
+    return op->emitError("result ") << result << " updates argument " << index << " (`"
+                                    << attr::kUpdates << "`), which does not exist";
+  for (StringRef role : {attr::kInput, attr::kScalar})
+    if (Attribute name = function.getArgAttr(index, role))
+      return op->emitError("result ")
+             << result << " updates argument " << index << " (`" << attr::kUpdates
+             << "`), which is `" << role << "` = " << name << " and has no next value";
+  return success();
 }
 
 LogicalResult ir::verifyDiscardable(Operation *op, Holder holder, NamedAttribute attribute) {

@@ -29,6 +29,16 @@ enum Holder : unsigned {
 mlir::LogicalResult verifyDiscardable(mlir::Operation *op, Holder holder,
                                       mlir::NamedAttribute attribute);
 
+/// Reports a role of an argument that its function cannot have: an optimizer takes the scalars "lr"
+/// and "step" alone.
+mlir::LogicalResult verifyArgumentRole(mlir::Operation *op, unsigned argument,
+                                       mlir::NamedAttribute attribute);
+
+/// Reports a result that updates an argument that does not exist, or one that only the runtime
+/// sets.
+mlir::LogicalResult verifyResultRole(mlir::Operation *op, unsigned result,
+                                     mlir::NamedAttribute attribute);
+
 /// The holder that `op` is: not OnArgument or OnResult.
 Holder getHolder(mlir::Operation *op);
 

@@ -90,16 +90,19 @@ mlir::LogicalResult TitanDialect::verifyOperationAttribute(mlir::Operation *op,
 }
 
 mlir::LogicalResult TitanDialect::verifyRegionArgAttribute(mlir::Operation *op, unsigned /*region*/,
-                                                           unsigned /*argument*/,
+                                                           unsigned argument,
                                                            mlir::NamedAttribute attribute) {
-  return titan::ir::verifyDiscardable(op, titan::ir::OnArgument, attribute);
+  if (failed(titan::ir::verifyDiscardable(op, titan::ir::OnArgument, attribute)))
+    return failure();
+  return titan::ir::verifyArgumentRole(op, argument, attribute);
 }
 
 mlir::LogicalResult TitanDialect::verifyRegionResultAttribute(mlir::Operation *op,
-                                                              unsigned /*region*/,
-                                                              unsigned /*result*/,
+                                                              unsigned /*region*/, unsigned result,
                                                               mlir::NamedAttribute attribute) {
-  return titan::ir::verifyDiscardable(op, titan::ir::OnResult, attribute);
+  if (failed(titan::ir::verifyDiscardable(op, titan::ir::OnResult, attribute)))
+    return failure();
+  return titan::ir::verifyResultRole(op, result, attribute);
 }
 
 void titan::ir::setResultNamesFromLocation(Operation *op, OpAsmSetValueNameFn setName) {

@@ -47,6 +47,7 @@ FragmentBuilder::Fragment &FragmentBuilder::getFragment(FragmentKey key) {
   fragment.function->setAttr(ir::attr::kProgram, builder.getStringAttr(name));
   fragment.function->setAttr(
       kFragmentAttr, FragmentAttr::get(builder.getContext(), key.kind, key.stage, key.level));
+  fragment.function->setAttr(kProgramAttr, FlatSymbolRefAttr::get(program));
   if (Attribute precision = program->getAttr(ir::attr::kPrecision))
     fragment.function->setAttr(ir::attr::kPrecision, precision);
   return fragment;

@@ -67,6 +67,22 @@ LogicalResult OptimizerFunction::readArguments() {
   };
   if (failed(find("parameter", parameter)) || failed(find("gradient", gradient)))
     return failure();
+  return checkArguments();
+}
+
+/// Each argument has exactly one role, so that the program has an operand for it.
+LogicalResult OptimizerFunction::checkArguments() {
+  SmallVector<unsigned> known{parameter, gradient};
+  for (std::optional<unsigned> scalar : {lr, step})
+    if (scalar)
+      known.push_back(*scalar);
+  for (const State &state : states)
+    known.push_back(state.argument);
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    if (!llvm::is_contained(known, i))
+      return function.emitOpError("has an argument that no program has an operand for: argument ")
+             << i << " is neither the parameter nor its gradient, no state, and not the first "
+             << "argument " << attr::kScalar << " = \"lr\" or \"step\"";
   return success();
 }
 

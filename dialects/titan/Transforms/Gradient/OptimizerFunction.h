@@ -57,6 +57,7 @@ private:
   /// Reads the roles of arguments and results, and checks them against the parameter.
   mlir::LogicalResult read(mlir::func::FuncOp program, unsigned index);
   mlir::LogicalResult readArguments();
+  mlir::LogicalResult checkArguments();
   mlir::LogicalResult readResults();
   /// Builds the update from clones of the body. `asNumbers`: without dimensions, in a scalar
   /// function.

@@ -2,6 +2,11 @@
 // that depend on no parameter or stage (the zeros of sums) do not cross.
 // RUN: titan-opt --dist-form-fragments %s | FileCheck %s
 
+// Fragments refer to their program, so that passes of MLIR keep its declaration.
+// RUN: titan-opt --dist-form-fragments --symbol-dce %s | FileCheck %s --check-prefix=KEPT
+// KEPT: func.func @train.begin.0({{.*}}dist.program = @train
+// KEPT: func.func private @train(
+
 // The sums of gradients and losses start at zero on the stage that computes them.
 // CHECK-LABEL: func.func @train.begin.0()
 // CHECK-SAME: <f32[a = 1]> {titan.step_value = "[[SUM_A:[^"]*]]"}, {{.*}}<f32[vocab = 4]> {titan.step_value = "[[SUM_TABLE:[^"]*]]"}

@@ -24,6 +24,22 @@ func.func @train(%x: !s {titan.param = "x", titan.updated_by = @magic}) -> (!s {
 
 !s = !titan.tensor<f32[]>
 
+// Each argument has an operand in the program: here the second rate has none.
+// expected-error @below {{argument 3 is neither the parameter nor its gradient, no state, and not the first argument titan.scalar = "lr" or "step"}}
+func.func private @still(%p: !s {titan.operand = "parameter"}, %g: !s {titan.operand = "gradient"}, %r: !s {titan.scalar = "lr"},
+    %q: !s {titan.scalar = "lr"}) -> (!s {titan.updates = 0 : i64}) attributes {titan.optimizer} {
+  %n = titan.mul %p, %q : (!s, !s) -> !s
+  return %n : !s
+}
+func.func @train(%x: !s {titan.param = "x", titan.updated_by = @still}) -> (!s {titan.output = "loss"}, !s {titan.gradient = "x"})
+    attributes {titan.program = "train"} {
+  return %x, %x : !s, !s
+}
+
+// -----
+
+!s = !titan.tensor<f32[]>
+
 // Its arguments have roles.
 // expected-error @below {{has no argument titan.operand = "gradient"}}
 func.func private @still(%p: !s {titan.operand = "parameter"}) -> (!s {titan.updates = 0 : i64}) attributes {titan.optimizer} {
