@@ -6,6 +6,8 @@
 
 #include "llvm/Support/FormatVariadic.h"
 
+#include <limits>
+
 namespace titan::driver {
 namespace {
 
@@ -43,6 +45,26 @@ Location findLocation(const sema::Model &model, const Role &role) {
     if (parameter.name == name)
       return parameter.loc;
   return {};
+}
+
+/// Changes all parameters by four units of rounding, up and down in turn. Fails for a program in
+/// turns, which have arguments of their own.
+mlir::LogicalResult perturb(Session &session) {
+  mlir::func::FuncOp function = session.getFunction();
+  if (function->hasAttr(ir::attr::kTurn))
+    return mlir::failure();
+  constexpr double relative = 4 * std::numeric_limits<double>::epsilon();
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    if (interpreter::getArgumentRole(function, i).kind != "param")
+      continue;
+    FailureOr<ir::HostTensor> value = session.getArgument(i);
+    if (failed(value))
+      return mlir::failure();
+    for (size_t at = 0; at < value->data.size(); ++at)
+      value->data[at] *= at % 2 ? 1 - relative : 1 + relative;
+    session.setArgument(i, *value);
+  }
+  return mlir::success();
 }
 
 /// A program in float64 with its state.
@@ -113,7 +135,7 @@ private:
       return std::nullopt;
     Verification result;
     result.devices = many->session->getMesh().getNumRanks();
-    while (result.steps < steps && !result.fault) {
+    while (result.steps < steps && !result.fault && result.undecided.empty()) {
       ++result.steps;
       Notice notice("step " + llvm::Twine(result.steps) + " of " + llvm::Twine(steps) + " ...");
       if (failed(one->session->step()))
@@ -121,13 +143,41 @@ private:
       if (failed(many->session->step()))
         result.fault = refusal;
       else
-        add(compareResults(*many->session, *one->session), result);
+        add(findDecided(compareResults(*many->session, *one->session), *one->session, result),
+            result);
     }
     return result;
   }
 
   void report(const ProgramFault &fault) {
     instance.diags.report(Code::PhaseFailed, fault.location, fault.message);
+  }
+
+  /// The deviations without those that rounding explains: some results amplify it, and differ as
+  /// much if the parameters of one device change by rounding.
+  Comparison findDecided(Comparison comparison, const Session &one, Verification &result) {
+    auto exceeds = [](const Deviation &deviation) {
+      return deviation.value > getLimit(getKind(deviation.role));
+    };
+    if (llvm::none_of(comparison.deviations, exceeds))
+      return comparison;
+    std::optional<Program> rounded = start(*reference);
+    if (!rounded || failed(perturb(*rounded->session)))
+      return comparison;
+    for (int64_t step = 0; step < result.steps; ++step)
+      if (failed(rounded->session->step()))
+        return comparison;
+    const Comparison ofRounding = compareResults(*rounded->session, one);
+    llvm::erase_if(comparison.deviations, [&](const Deviation &deviation) {
+      const bool isUndecided =
+          exceeds(deviation) && llvm::any_of(ofRounding.deviations, [&](const Deviation &other) {
+            return other.role == deviation.role && other.value > deviation.value / 100;
+          });
+      if (isUndecided)
+        result.undecided.push_back(deviation.role.str());
+      return isUndecided;
+    });
+    return comparison;
   }
 
   void add(const Comparison &comparison, Verification &result) const {

@@ -37,6 +37,9 @@ struct ProgramFault {
 struct Verification {
   int64_t devices = 1, steps = 0; ///< virtual devices; steps that were compared
   std::array<WorstDeviation, numResultKinds> worst;
+  /// Results of the last step that rounding decides, such as the sign of a gradient that is 0 but
+  /// for rounding. They are not in `worst`, and later steps are not compared.
+  std::vector<std::string> undecided;
   /// In the first step with a fault: the error of the interpreter, or the first kind of result
   /// whose deviation exceeds its limit.
   std::optional<ProgramFault> fault;

@@ -58,6 +58,12 @@ void printVerification(const sema::CheckedRun &run, const ShrunkRun &shrunk,
                worst.deviation.role.name, formatLocation(worst.location, sources)});
   }
   table.print(llvm::outs());
+  if (!verified.undecided.empty()) {
+    llvm::outs() << "\nrounding decides these results of step " << verified.steps
+                 << ", which are not compared; nor are later steps:\n";
+    for (const std::string &result : verified.undecided)
+      llvm::outs() << "  " << result << '\n';
+  }
   if (!verified.fault)
     llvm::outs() << "\nthe parallel program computes what one device computes\n";
 }
@@ -83,6 +89,8 @@ void printVerificationJson(const sema::CheckedRun &run, const ShrunkRun &shrunk,
   llvm::json::Object all{{"run", run.run.name},          {"devices", verified.devices},
                          {"steps", verified.steps},      {"equal", !verified.fault},
                          {"shrunk", std::move(changes)}, {"deviations", std::move(deviations)}};
+  if (!verified.undecided.empty())
+    all["undecided"] = llvm::json::Array(verified.undecided);
   if (verified.fault)
     all["fault"] =
         llvm::json::Object{{"message", verified.fault->message}, {"phase", verified.fault->phase}};
