@@ -8,7 +8,13 @@
 
 namespace titan::ir {
 
-template <typename Op> class Elementwise : public mlir::OpTrait::TraitBase<Op, Elementwise> {};
+/// Reports an elementwise operation without the formula of its elements (ScalarOpInterface).
+mlir::LogicalResult verifyElementwise(mlir::Operation *op);
+
+template <typename Op> class Elementwise : public mlir::OpTrait::TraitBase<Op, Elementwise> {
+public:
+  static mlir::LogicalResult verifyTrait(mlir::Operation *op) { return verifyElementwise(op); }
+};
 template <typename Op> class Broadcasting : public mlir::OpTrait::TraitBase<Op, Broadcasting> {};
 template <typename Op> class Expensive : public mlir::OpTrait::TraitBase<Op, Expensive> {};
 template <typename Op> class View : public mlir::OpTrait::TraitBase<Op, View> {};

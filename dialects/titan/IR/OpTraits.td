@@ -10,7 +10,8 @@ class Titan_Trait<string name> : NativeOpTrait<name> {
 }
 
 /// Applies one scalar function to every element of the joint index space of its operands. All results
-/// have the same dimensions. With ScalarOpInterface, the operation is fused and emitted like any other.
+/// have the same dimensions. ScalarOpInterface is required: it has the formula with which the operation is
+/// interpreted, fused and emitted.
 def Titan_Elementwise : Titan_Trait<"Elementwise">;
 
 /// Elementwise; an operand is broadcast along the dimensions that only other operands have.
