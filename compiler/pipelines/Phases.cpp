@@ -1,5 +1,7 @@
 #include "compiler/pipelines/Phases.h"
 #include "base/files/DurableFile.h"
+#include "compiler/pipelines/PassRecorder.h"
+#include "compiler/pipelines/PhaseSteps.h"
 #include "compiler/pipelines/RunPhase.h"
 #include "dialects/dist/Transforms/Overlap/Passes.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
@@ -64,26 +66,49 @@ static LogicalResult dump(ModuleOp module, llvm::StringRef directory, size_t num
   return success();
 }
 
-/// Rejects insertions after a phase that does not run, since they would have no effect.
-static LogicalResult checkInsertions(ModuleOp module, const PhaseRun &run) {
-  const Phase *last = findPhase(run.stopAfter);
-  for (const Insertion &insertion : run.insertions)
-    if (last && findPhase(insertion.phase) > last)
-      return emitError(module.getLoc(), "pass `") << insertion.pass << "` must follow phase `"
-                                                  << insertion.phase << "`, which does not run";
-  return success();
+/// Runs one step of a phase. Reports the failing pass to `run`.
+static LogicalResult runStep(ModuleOp module, const Phase &phase, const PhaseStep &step,
+                             const PhaseRun &run) {
+  PassManager manager(module.getContext());
+  if (failed(step.build(manager)))
+    return failure();
+  recordInsertions(module, step.inserted);
+  PhaseFailure found{phase.name.str(), "", step.inserted};
+  manager.addInstrumentation(makePassRecorder(found.pass));
+  if (succeeded(manager.run(module)))
+    return success();
+  if (run.onFailure)
+    run.onFailure(found);
+  return failure();
+}
+
+/// The pipeline of `--pass-pipeline`, with the verifiers of a program to emit.
+static PhaseStep makeReplacement(const PhaseRun &run) {
+  return {[&run](OpPassManager &manager) -> LogicalResult {
+            FailureOr<OpPassManager> parsed = parsePassPipeline(run.pipeline);
+            if (failed(parsed))
+              return failure();
+            static_cast<OpPassManager &>(manager) = std::move(*parsed);
+            if (run.stopAfter.empty())
+              addVerifiers(getPhases().back(), manager);
+            return success();
+          },
+          {run.pipeline}};
 }
 
 LogicalResult runPhases(ModuleOp module, const PhaseRun &run) {
-  if (failed(checkInsertions(module, run)))
-    return failure();
-  std::vector<Insertion> insertions = run.insertions;
+  if (!run.pipeline.empty()) {
+    if (failed(runStep(module, getPhases().back(), makeReplacement(run), run)))
+      return failure();
+    if (run.observe)
+      run.observe(getPhases().back().name, module);
+    return success();
+  }
   const RunSettings settings(module);
   for (auto [number, phase] : llvm::enumerate(getPhases())) {
-    PassManager manager(module.getContext());
-    phase.build(manager, settings);
-    if (failed(insertAfter(phase.name, insertions, manager)) || failed(manager.run(module)))
-      return failure();
+    for (const PhaseStep &step : makeSteps(phase, settings, run.insertions))
+      if (failed(runStep(module, phase, step, run)))
+        return failure();
     if (failed(dump(module, run.dumpDirectory, number, phase)))
       return failure();
     if (run.observe)
@@ -99,8 +124,9 @@ void registerPhasePipelines(std::vector<Insertion> &insertions) {
   for (const Phase &phase : getPhases())
     PassPipelineRegistration<>("titan-phase-" + phase.name.str(), phase.summary,
                                [&phase, &insertions](OpPassManager &manager) {
-                                 manager.addPass(createTitanRunPhase({phase.name.str()}));
-                                 (void)insertAfter(phase.name, insertions, manager);
+                                 for (Insertion &insertion : insertions)
+                                   insertion.isUsed |= insertion.phase == phase.name;
+                                 manager.addPass(createRunPhase(phase.name, insertions));
                                });
 }
 

@@ -26,16 +26,29 @@ llvm::ArrayRef<Phase> getPhases();
 /// The phase called `name`, or null.
 const Phase *findPhase(llvm::StringRef name);
 
+/// Where a phase failed.
+struct PhaseFailure {
+  std::string phase;
+  std::string pass; ///< the pass that failed; a verifier, if it found the fault
+  /// The insertions that took part; empty: only the compiler's own passes.
+  std::vector<std::string> inserted = {};
+};
+
 struct PhaseRun {
   std::string stopAfter;     ///< the last phase to run; empty: all
   std::string dumpDirectory; ///< directory for the IR after each phase; empty: none
   std::vector<Insertion> insertions = {};
+  /// A pipeline of the module that runs instead of the phases; empty: none.
+  std::string pipeline = {};
   /// Is called after each phase; must not change the module.
   std::function<void(llvm::StringRef phase, mlir::ModuleOp module)> observe = {};
+  /// Is called if a pass fails, after its own diagnostics.
+  std::function<void(const PhaseFailure &failure)> onFailure = {};
 };
 
 /// Runs the phases on a lowered module, with the settings of its run. Passes report their own
-/// errors.
+/// errors. Insertions at phases after `stopAfter` have no effect. A
+/// pipeline that replaces the phases is verified like the last phase if `stopAfter` is empty.
 mlir::LogicalResult runPhases(mlir::ModuleOp module, const PhaseRun &run);
 
 /// Registers each phase, with its insertions, as the pipeline --titan-phase-NAME. `insertions` is

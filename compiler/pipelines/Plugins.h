@@ -1,5 +1,5 @@
 // Pass plugins: libraries of --load-pass-plugin, and the positions of their passes
-// (--insert-pass=after:PHASE=PASS). titanc and titan-opt share this code.
+// (--insert-pass). titanc and titan-opt share this code.
 #pragma once
 
 #include "mlir/Pass/PassManager.h"
@@ -10,20 +10,29 @@
 
 namespace titan::pipelines {
 
-/// A pass, or a textual pass pipeline, that runs after a phase.
+/// A pass, or a textual pass pipeline, and its position: before or after a phase, or before or
+/// after a pass of a phase.
 struct Insertion {
-  std::string phase, pass;
-  bool isUsed = false; ///< some pipeline contains it
+  std::string text;      ///< as the user wrote it: `after:shard=cse`
+  std::string phase;     ///< the phase, or the one that contains `neighbour`
+  std::string neighbour; ///< a pass of the phase; empty: the position is that of the phase
+  bool isBefore = false;
+  std::string pass;        ///< the pipeline, nested if its passes run on functions
+  bool leavesNest = false; ///< `neighbour` runs on functions, `pass` on the module
+  bool isUsed = false;     ///< some pipeline contains it
 };
 
 /// Loads a library and registers its passes. Passes register the dialects that they depend on.
 llvm::Error loadPassPlugin(const std::string &file);
 
-/// Parses `after:PHASE=PASS`. The plugin of PASS must be loaded before.
+/// Parses `POSITION=PASS` with POSITION `after:NAME` or `before:NAME`, where NAME is a phase or one
+/// of its passes. The plugin of PASS must be loaded before.
 llvm::Expected<Insertion> readInsertion(const std::string &text);
 
-/// Appends the insertions after `phase`.
-mlir::LogicalResult insertAfter(llvm::StringRef phase, std::vector<Insertion> &insertions,
-                                mlir::OpPassManager &manager);
+/// Notes a plugin that others have loaded.
+void addPlugin(const std::string &file);
+
+/// The loaded plugins: the name of each library, and a digest of its content.
+llvm::ArrayRef<std::string> getPlugins();
 
 } // namespace titan::pipelines

@@ -23,10 +23,11 @@ static void insert(const std::string &text) {
   insertions.push_back(std::move(*insertion));
 }
 
-static cl::list<std::string> insertPass("insert-pass", cl::value_desc("after:PHASE=PASS"),
+static cl::list<std::string> insertPass("insert-pass", cl::value_desc("after:NAME=PASS"),
                                         cl::callback([](const std::string &text) { insert(text); }),
-                                        cl::desc("Run a pass after --titan-phase-PHASE. The plugin "
-                                                 "of the pass must be loaded before this option"));
+                                        cl::desc("Run a pass after or before a phase, or a pass of "
+                                                 "one, in --titan-phase-PHASE. The plugin of the "
+                                                 "pass must be loaded before this option"));
 
 static cl::opt<bool> listPhases("list-phases", cl::desc("Print the compiler's phases and stop"),
                                 cl::callback([](const bool &) {
@@ -47,7 +48,16 @@ static void registerDebugOnly() {
       cl::callback([](const std::string &pass) { addDebugged(pass); }));
 }
 
+/// MLIR loads the plugins, and does not tell their names.
+static void notePlugins(ArrayRef<char *> arguments) {
+  for (StringRef argument : arguments)
+    if (argument.consume_front("--load-pass-plugin=") ||
+        argument.consume_front("-load-pass-plugin="))
+      pipelines::addPlugin(argument.str());
+}
+
 int main(int argc, char **argv) {
+  notePlugins(ArrayRef(argv, argc));
   mlir::DialectRegistry registry;
   registerDebugOnly();
   registerDialects(registry);
@@ -61,7 +71,7 @@ int main(int argc, char **argv) {
   for (const pipelines::Insertion &insertion : insertions)
     if (!insertion.isUsed) {
       WithColor::error(errs(), "titan-opt")
-          << "pass `" << insertion.pass << "` must follow --titan-phase-" << insertion.phase
+          << "`" << insertion.text << "` belongs to --titan-phase-" << insertion.phase
           << ", which is not requested\n";
       return 2;
     }

@@ -129,10 +129,35 @@ private:
       dim = std::max(dim, other);
   }
 
+  /// Whether each rank adds its terms of a sum over `factor` to its part of a partial sum: the
+  /// operand that is added to has the type of the result. Only the fuse phase forms this, because
+  /// propagation does not know in advance that the operand is a partial sum.
+  bool addsToPartialSum(size_t a, const Factor &factor) const {
+    if (factor.kind != FactorKind::Replicated || op->getNumResults() != 1 ||
+        factor.resultDims[0] >= 0)
+      return false;
+    std::optional<unsigned> sum;
+    for (auto [i, dim] : llvm::enumerate(factor.operandDims)) {
+      if (!sum && dim < 0 && op->getOperand(i).getType() == op->getResult(0).getType())
+        sum = i;
+      else if (operands[i].dimOfAxis[a] != dim)
+        return false;
+    }
+    auto isPartialSum = [&](const ShardingByAxis &byAxis) {
+      return byAxis.dimOfAxis[a] == kPartial && byAxis.kind == ReductionKind::Sum;
+    };
+    return sum && isPartialSum(operands[*sum]) && isPartialSum(results[0]) &&
+           llvm::all_of(rule.linearSets, [&](const std::vector<unsigned> &set) {
+             return set.size() > 1 && llvm::is_contained(set, *sum);
+           });
+  }
+
   LogicalResult checkSplit(size_t a, int number) {
     Factor factor = rule.factors[number];
     if (int joint = findJointFactor(rule, number, mesh.getAxes()[a]); joint >= 0)
       addDims(factor, rule.factors[joint]);
+    if (addsToPartialSum(a, factor))
+      return success();
     if (factor.kind == FactorKind::Replicated)
       return complain(a, "dimension '" + factor.name + "' must not be sharded, but is over axis '",
                       -1, "");
