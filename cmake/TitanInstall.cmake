@@ -5,8 +5,8 @@ include(CMakePackageConfigHelpers)
 set(titan_package lib/cmake/Titan)
 set(MLIR_VERSION_REQUIRED 19.1)
 
-install(TARGETS titanc titan-opt titan-translate titan-interpret RUNTIME DESTINATION bin)
-set_target_properties(titanc titan-opt titan-translate titan-interpret titan_dialects PROPERTIES
+install(TARGETS titanc titan-opt titan-translate titan-interpret titan-lsp-server titan-reduce RUNTIME DESTINATION bin)
+set_target_properties(titanc titan-opt titan-translate titan-interpret titan-lsp-server titan-reduce titan_dialects PROPERTIES
   INSTALL_RPATH "$ORIGIN/../lib" INSTALL_RPATH_USE_LINK_PATH ON)
 install(TARGETS titan_base titan_dialects titan_sharding titan_mlir titan_warnings EXPORT TitanTargets
   LIBRARY DESTINATION lib ARCHIVE DESTINATION lib)
@@ -51,7 +51,7 @@ foreach(tree build install)
   endif()
   configure_package_config_file(cmake/TitanConfig.cmake.in ${folder}/TitanConfig.cmake
     INSTALL_DESTINATION ${titan_package} INSTALL_PREFIX ${prefix} PATH_VARS TITAN_TOOLS_DIR)
-  write_basic_package_version_file(${folder}/TitanConfigVersion.cmake COMPATIBILITY ExactVersion)
+  write_basic_package_version_file(${folder}/TitanConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 endforeach()
 configure_file(cmake/TitanPlugin.cmake ${PROJECT_BINARY_DIR}/${titan_package}/TitanPlugin.cmake COPYONLY)
 install(FILES ${PROJECT_BINARY_DIR}/package/TitanConfig.cmake

@@ -2,8 +2,10 @@
 #include "compiler/driver/Commands.h"
 
 #include "base/cli/StandardStreams.h"
+#include "compiler/pipelines/PassRecorder.h"
 
 int main(int argc, char **argv) {
   titan::openStandardStreams();
+  titan::pipelines::reportCrashes("titanc");
   return titan::driver::runTitanc(argc, argv);
 }
