@@ -8,6 +8,7 @@
 #include "llvm/Support/Program.h"
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <unistd.h>
@@ -75,6 +76,81 @@ void Toolchain::setOptimization(int level) {
       flag = "-O" + std::to_string(level);
 }
 
+/// The first line that a program prints; empty if it fails.
+static std::string readLine(const std::string &name, llvm::ArrayRef<llvm::StringRef> words) {
+  auto program = llvm::sys::findProgramByName(name);
+  llvm::SmallString<128> output;
+  if (!program || llvm::sys::fs::createTemporaryFile("titan", "txt", output))
+    return "";
+  std::vector<llvm::StringRef> arguments{name};
+  arguments.insert(arguments.end(), words.begin(), words.end());
+  const std::optional<llvm::StringRef> redirects[] = {llvm::StringRef(), output.str(),
+                                                      llvm::StringRef()};
+  const int status =
+      llvm::sys::ExecuteAndWait(*program, arguments, std::nullopt, redirects, /*seconds=*/20);
+  auto buffer = llvm::MemoryBuffer::getFile(output);
+  llvm::sys::fs::remove(output);
+  return status == 0 && buffer ? (*buffer)->getBuffer().split('\n').first.str() : "";
+}
+
+/// The folder of LibTorch's libraries below a folder torch/; empty if there are none.
+static std::string findLibraries(llvm::StringRef torch) {
+  llvm::SmallString<256> library(torch);
+  append(library, "lib", "libtorch_cpu.so");
+  return llvm::sys::fs::exists(library) ? parent_path(library).str() : "";
+}
+
+/// The folder of LibTorch's libraries on this machine: that of TITAN_TORCH, else the one with which
+/// the runtime was built, else that of Python's torch. Empty if there is none.
+static std::string findTorch(const std::string &built) {
+  if (const char *setting = std::getenv("TITAN_TORCH"); setting && *setting)
+    return findLibraries(setting);
+  if (built.empty() || llvm::sys::fs::is_directory(built))
+    return built;
+  const char *python = std::getenv("TITAN_PYTHON");
+  // Does not execute torch, which would take seconds.
+  return findLibraries(readLine(python && *python ? python : "python3",
+                                {"-c", "import importlib.util as u, os; "
+                                       "print(os.path.dirname(u.find_spec('torch').origin))"}));
+}
+
+/// Replaces the folder of LibTorch, and the one of the packages beside it, by those on this
+/// machine. Without its OpenMP library, programs link the compiler's.
+static void moveTorch(std::vector<std::string> &words, const std::string &built,
+                      const std::string &found) {
+  const std::string packages = parent_path(parent_path(built)).str();
+  const std::string foundPackages = parent_path(parent_path(found)).str();
+  for (std::string &word : words) {
+    if (size_t at = word.find(built); at != std::string::npos)
+      word.replace(at, built.size(), found);
+    else if (at = word.find(packages); at != std::string::npos)
+      word.replace(at, packages.size(), foundPackages);
+    const bool isOpenMp = llvm::sys::path::filename(word).starts_with("libgomp");
+    if (isOpenMp && !llvm::sys::fs::exists(word))
+      word = "-fopenmp";
+  }
+}
+
+/// Adapts the toolchain to the LibTorch of this machine. A CPU program of one process needs none.
+static bool adaptToTorch(Toolchain &toolchain, DiagnosticEngine &diags) {
+  const std::string built = toolchain.torch, found = findTorch(built);
+  const bool isNeeded = toolchain.target == emission::Target::Cuda || std::getenv("TITAN_TORCH");
+  if (found.empty() && isNeeded) {
+    diags
+        .report(Code::ToolMissing, {},
+                "cannot find LibTorch: there is no " + built +
+                    ", with which the runtime was built, and neither TITAN_TORCH nor python3 "
+                    "leads to another one")
+        .help("install PyTorch for the python3 in PATH, or set TITAN_TORCH to the folder torch/ of "
+              "an installation");
+    return false;
+  }
+  for (std::vector<std::string> *words : {&toolchain.include, &toolchain.link})
+    moveTorch(*words, built, found.empty() ? built : found);
+  toolchain.torch = found.empty() ? built : found;
+  return true;
+}
+
 std::optional<Toolchain> Toolchain::find(emission::Target target, DiagnosticEngine &diags) {
   static int symbol;
   std::string self = llvm::sys::fs::getMainExecutable(nullptr, &symbol);
@@ -98,7 +174,11 @@ std::optional<Toolchain> Toolchain::find(emission::Target target, DiagnosticEngi
         .help("build the runtime again");
     return std::nullopt;
   }
-  return target == emission::Target::Cuda ? readCuda(*object, diags) : readCpu(*object);
+  std::optional<Toolchain> toolchain =
+      target == emission::Target::Cuda ? readCuda(*object, diags) : readCpu(*object);
+  if (toolchain && !adaptToTorch(*toolchain, diags))
+    return std::nullopt;
+  return toolchain;
 }
 
 std::string Toolchain::findTorchrun() const {
