@@ -395,7 +395,8 @@ static int runCommandLine(int argc, char **argv) {
     return verifyCommand(args.common, args.verification);
   if (chosen("check"))
     return checkCommand(args.common, args.verify);
-  bool prints = !args.print.phase.empty() || !args.print.dumpDirectory.empty();
+  bool prints = !args.print.phase.empty() || !args.print.dumpDirectory.empty() ||
+                !args.common.pipeline.empty();
   if (prints && !args.common.file.empty())
     return printCommand(args.common, args.print);
   if (prints) {

@@ -37,25 +37,49 @@ static bool isKnown(const DiagnosticEngine &diags, const Location &location) {
          });
 }
 
-/// Reports a diagnostic of MLIR as one of titanc.
-static mlir::LogicalResult convert(CompilerInstance &instance, mlir::Diagnostic &from) {
-  bool isError = from.getSeverity() == mlir::DiagnosticSeverity::Error;
-  if (!isError && from.getSeverity() != mlir::DiagnosticSeverity::Warning)
-    return mlir::success(); // remarks are for developers of passes (titan-opt shows them)
+static Code getCode(mlir::DiagnosticSeverity severity) {
+  switch (severity) {
+  case mlir::DiagnosticSeverity::Error:
+    return Code::PhaseFailed;
+  case mlir::DiagnosticSeverity::Warning:
+    return Code::PhaseWarns;
+  default:
+    return Code::PhaseRemarks;
+  }
+}
+
+/// Reports a diagnostic of MLIR as one of titanc. Returns null if it is known already.
+static Diagnostic *convert(CompilerInstance &instance, mlir::Diagnostic &from) {
+  const Code code = getCode(from.getSeverity());
   Location location = findSource(instance.sources, from.getLocation());
-  if (!isError && isKnown(instance.diags, location))
-    return mlir::success();
-  Diagnostic &to =
-      instance.diags.report(isError ? Code::PhaseFailed : Code::PhaseWarns, location, from.str());
+  if (code == Code::PhaseWarns && isKnown(instance.diags, location))
+    return nullptr;
+  Diagnostic &to = instance.diags.report(code, location, from.str());
   for (mlir::Diagnostic &note : from.getNotes())
     if (Location at = findSource(instance.sources, note.getLocation()); at.isValid())
       to.note(at, note.str());
-  return mlir::success();
+  return &to;
 }
 
 DiagnosticScope::DiagnosticScope(CompilerInstance &instance, mlir::MLIRContext &context)
-    : handler(&context,
-              [&instance](mlir::Diagnostic &diagnostic) { return convert(instance, diagnostic); }) {
+    : instance(instance), handler(&context, [this](mlir::Diagnostic &diagnostic) {
+        Diagnostic *to = convert(this->instance, diagnostic);
+        if (to && to->code == Code::PhaseFailed && !firstError)
+          firstError = to;
+        return mlir::success();
+      }) {}
+
+void DiagnosticScope::explain(const pipelines::PhaseFailure &failure, const Location &run) {
+  if (!firstError) // a pass of a plugin may fail without a diagnostic
+    firstError = &instance.diags.report(Code::PhaseFailed, run,
+                                        "the pass `" + failure.pass + "` failed without a message");
+  if (failure.inserted.empty())
+    return;
+  std::string inserted;
+  for (const std::string &text : failure.inserted)
+    inserted += (inserted.empty() ? "`" : ", `") + text + "`";
+  firstError->note("the pass `" + failure.pass +
+                   "` failed in or after what was inserted: " + inserted);
 }
 
 mlir::OwningOpRef<mlir::ModuleOp> compile(CompilerInstance &instance, const sema::CheckedRun &run,
@@ -68,13 +92,16 @@ mlir::OwningOpRef<mlir::ModuleOp> compile(CompilerInstance &instance, const sema
   if (module && autoDegree)
     dist::fixAutoDegree(dist::MeshOp::lookup(*module), *autoDegree);
   pipelines::PhaseRun extended = phases;
+  extended.onFailure = [&](const pipelines::PhaseFailure &failure) {
+    scope.explain(failure, run.train.loc);
+  };
+  if (insertions == Insertions::Run)
+    extended.pipeline = instance.options.pipeline;
   if (insertions == Insertions::Run)
     for (const std::string &text : instance.options.insertions) // the command line has checked them
       extended.insertions.push_back(llvm::cantFail(pipelines::readInsertion(text)));
   if (module && mlir::succeeded(pipelines::runPhases(*module, extended)))
     return module;
-  if (instance.diags.errorCount() == 0) // a pass of a plugin may fail without a diagnostic
-    instance.diags.report(Code::PhaseFailed, run.train.loc, "a pass failed without a message");
   return {};
 }
 

@@ -25,7 +25,12 @@ class DiagnosticScope {
 public:
   DiagnosticScope(CompilerInstance &instance, mlir::MLIRContext &context);
 
+  /// Explains by which pass the phases failed, or an inserted pass if one took part.
+  void explain(const pipelines::PhaseFailure &failure, const Location &run);
+
 private:
+  CompilerInstance &instance;
+  Diagnostic *firstError = nullptr; ///< valid until diagnostics are sorted
   mlir::ScopedDiagnosticHandler handler;
 };
 

@@ -17,6 +17,7 @@ struct CommonOptions {
   std::optional<std::string> text;     ///< the text of the file, if it is already loaded
   std::vector<std::string> plugins;    ///< --load-pass-plugin
   std::vector<std::string> insertions; ///< --insert-pass
+  std::string pipeline;                ///< --pass-pipeline, which replaces the phases
   bool warningsAsErrors = false;
   bool json = false;            ///< results as JSON
   bool jsonDiagnostics = false; ///< --diagnostics=json

@@ -9,7 +9,7 @@ class App;
 
 namespace titan::driver {
 
-/// --load-pass-plugin and --insert-pass, for commands that run the phases.
+/// --load-pass-plugin, --insert-pass and --pass-pipeline, for commands that run the phases.
 void addPlugins(CLI::App &app, CommonOptions &options);
 
 /// Loads the plugins and checks the passes to insert. Returns false after a report.

@@ -8,6 +8,13 @@
 
 namespace titan::driver {
 
+/// The last phase to run. A pipeline instead of the phases may end anywhere: what is printed is not
+/// verified as a program to emit.
+static std::string getLastPhase(const CommonOptions &options, const PrintOptions &print) {
+  const bool isReplaced = print.phase.empty() && !options.pipeline.empty();
+  return isReplaced ? pipelines::getPhases().front().name.str() : print.phase;
+}
+
 int printCommand(const CommonOptions &options, const PrintOptions &print) {
   if (!print.phase.empty() && !pipelines::findPhase(print.phase)) {
     std::cerr << "titanc: there is no phase `" << print.phase << "`; the phases are:";
@@ -21,11 +28,11 @@ int printCommand(const CommonOptions &options, const PrintOptions &print) {
   if (!run)
     return instance.finish(1);
   CompilerContext compiler;
-  mlir::OwningOpRef<mlir::ModuleOp> module =
-      compile(instance, *run, compiler.context, {print.phase, print.dumpDirectory});
+  mlir::OwningOpRef<mlir::ModuleOp> module = compile(
+      instance, *run, compiler.context, {getLastPhase(options, print), print.dumpDirectory});
   if (!module)
     return instance.finish(1);
-  if (print.phase.empty())
+  if (print.phase.empty() && options.pipeline.empty())
     return instance.finish();
   mlir::OpPrintingFlags flags;
   if (print.locations)

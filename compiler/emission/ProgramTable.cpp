@@ -401,6 +401,22 @@ void ProgramTable::emitDescribeCall(StringRef degreeOne) {
   out.line("  describe(p, degree);");
 }
 
+/// " with after:model=mine (libmine.so 0123456789abcdef)" for a program with inserted passes: it
+/// may compute something else than its model says.
+static std::string describeInsertions(ModuleOp module) {
+  auto join = [&](StringRef name) {
+    std::string text;
+    if (auto all = module->getAttrOfType<ArrayAttr>(name))
+      for (auto each : all.getAsRange<StringAttr>())
+        text += (text.empty() ? "" : ", ") + each.str();
+    return text;
+  };
+  const std::string inserted = join(attr::kInserted), plugins = join(attr::kPlugins);
+  if (inserted.empty())
+    return "";
+  return " with " + inserted + (plugins.empty() ? "" : " (" + plugins + ")");
+}
+
 void ProgramTable::emit(const HostFunctions &hostFunctions, StringRef degreeOne,
                         StringRef checksum) {
   emitMesh();
@@ -409,7 +425,7 @@ void ProgramTable::emit(const HostFunctions &hostFunctions, StringRef degreeOne,
   if (auto name = module->getAttrOfType<StringAttr>(ir::attr::kRunName))
     out.line("p.name = " + quote(name) + ";");
   if (auto fingerprint = module->getAttrOfType<StringAttr>(ir::attr::kFingerprint))
-    out.line("p.model = " + quote(fingerprint) + ";");
+    out.line("p.model = " + quote(fingerprint.str() + describeInsertions(module)) + ";");
   if (auto source = module->getAttrOfType<StringAttr>(ir::attr::kSource))
     out.line("p.source = {" + quote(source) + ", " + std::to_string(source.size()) + "};");
   if (auto config = module->getAttrOfType<StringAttr>(ir::attr::kConfig))

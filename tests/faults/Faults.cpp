@@ -1,7 +1,8 @@
 // Passes that break programs.
 //
 // A plugin for --load-pass-plugin. After the shard phase, each pass breaks one reduction over
-// ranks. Tests show which checks find the fault.
+// ranks; `fail` fails in several ways. Tests show which checks find the fault. The plugin also has
+// an operation that states less than its trait requires.
 
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/IR/Titan.h"
@@ -9,7 +10,10 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
+#include "mlir/Tools/Plugins/DialectPlugin.h"
 #include "mlir/Tools/Plugins/PassPlugin.h"
+
+#include <cstdlib>
 
 using namespace mlir;
 using namespace titan;
@@ -56,6 +60,59 @@ struct DropReduction : FaultPass<DropReduction> {
   }
 };
 
+/// Removes the operation, so that its users read values of another sharding.
+struct RemoveReduction : FaultPass<RemoveReduction> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(RemoveReduction)
+  StringRef getArgument() const final { return "remove-reduction"; }
+  StringRef getDescription() const final { return "remove a reduction over ranks"; }
+
+  void breakReduction(Operation *op) {
+    op->getResult(value).replaceAllUsesWith(op->getOperand(value));
+  }
+};
+
+/// Fails, remarks or crashes.
+struct Fail : PassWrapper<Fail, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(Fail)
+  Fail() = default;
+  Fail(const Fail &other) : PassWrapper(other) {}
+  StringRef getArgument() const final { return "fail"; }
+  StringRef getDescription() const final { return "fail in the way of an option"; }
+
+  void runOnOperation() final {
+    if (how == "silently")
+      return signalPassFailure();
+    if (how == "crash")
+      std::abort();
+    getOperation().walk([](func::FuncOp function) {
+      if (function.getName() == "train")
+        function.emitRemark("is a program");
+    });
+  }
+
+  Option<std::string> how{*this, "how", llvm::cl::desc("silently, crash or remark")};
+};
+
+/// Elementwise, but without the formula of an element.
+class FormlessOp : public Op<FormlessOp, OpTrait::ZeroRegions, OpTrait::OneResult,
+                             OpTrait::ZeroSuccessors, OpTrait::OneOperand, titan::ir::Elementwise> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(FormlessOp)
+  using Op::Op;
+  static StringRef getOperationName() { return "faults.formless"; }
+  static ArrayRef<StringRef> getAttributeNames() { return {}; }
+};
+
+class FaultsDialect : public Dialect {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(FaultsDialect)
+  explicit FaultsDialect(MLIRContext *context)
+      : Dialect(getDialectNamespace(), context, TypeID::get<FaultsDialect>()) {
+    addOperations<FormlessOp>();
+  }
+  static StringRef getDialectNamespace() { return "faults"; }
+};
+
 /// Doubles the sum, which is the result of a second reduction over two ranks.
 struct RepeatReduction : FaultPass<RepeatReduction> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(RepeatReduction)
@@ -77,5 +134,12 @@ extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo mlirGetPassPluginInfo() {
   return {MLIR_PLUGIN_API_VERSION, "titan-faults", "1.0", [] {
             PassRegistration<DropReduction>();
             PassRegistration<RepeatReduction>();
+            PassRegistration<RemoveReduction>();
+            PassRegistration<Fail>();
           }};
+}
+
+extern "C" LLVM_ATTRIBUTE_WEAK DialectPluginLibraryInfo mlirGetDialectPluginInfo() {
+  return {MLIR_PLUGIN_API_VERSION, "titan-faults", "1.0",
+          [](DialectRegistry *registry) { registry->insert<FaultsDialect>(); }};
 }
