@@ -218,6 +218,9 @@ void printMesh(llvm::raw_ostream &out, const sema::Mesh &mesh, const std::vector
     if (!axis.attention.empty())
       out << "  attention over " << axis.name << " by " << axis.attention << ", of "
           << axis.attentionTimes << '\n';
+  for (const AxisReport &axis : axes)
+    if (!axis.order.empty())
+      out << "  " << axis.name << " splits " << axis.order << '\n';
   if (mesh.nodes)
     out << "  on " << mesh.nodes->count << " nodes of " << mesh.nodes->ranksPerNode << " ranks\n";
 }
@@ -245,6 +248,8 @@ llvm::json::Object meshJson(const sema::Mesh &mesh, const std::vector<AxisReport
       entry["groups"] = std::move(groups);
     if (axis.crossesNodes)
       entry["crosses_nodes"] = *axis.crossesNodes;
+    if (!axis.order.empty())
+      entry["order"] = axis.order;
     if (!axis.attention.empty()) {
       entry["attention"] = axis.attention;
       entry["attention_times"] = axis.attentionTimes;

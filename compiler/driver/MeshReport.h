@@ -22,6 +22,7 @@ struct AxisReport {
   std::optional<bool> crossesNodes; ///< absent: the map names no nodes
   /// The method of attention that the compiler chose, and the times of all methods; empty: none.
   std::string attention = {}, attentionTimes = {};
+  std::string order = {}; ///< which dimension of tables and rows comes first, and why
 };
 
 /// The ranks of group `number` of an axis.

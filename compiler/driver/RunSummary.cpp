@@ -4,6 +4,7 @@
 #include "compiler/plan/PipelineRanks.h"
 #include "dialects/dist/Analysis/DividedDims.h"
 #include "dialects/dist/IR/AutoAxis.h"
+#include "dialects/dist/IR/DimensionOrder.h"
 #include "dialects/titan/IR/AttributeNames.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -31,8 +32,13 @@ static std::vector<plan::LineCost> reportLines(mlir::ModuleOp module, const dist
   return most;
 }
 
-/// The methods of attention that the shard phase chose.
-static void addChosenAttention(mlir::ModuleOp module, std::vector<AxisReport> &mesh) {
+/// The choices of the compiler for the axes: methods of attention, and the order of dimensions.
+static void addChoices(mlir::ModuleOp module, std::vector<AxisReport> &mesh) {
+  for (auto rules : module.getOps<dist::AxisRulesOp>())
+    if (auto order = rules->getAttrOfType<mlir::StringAttr>(dist::kOrderAttr))
+      for (AxisReport &axis : mesh)
+        if (axis.name == rules.getAxis())
+          axis.order = order.str();
   for (auto rules : module.getOps<dist::AxisRulesOp>())
     if (auto times = rules->getAttrOfType<mlir::StringAttr>(dist::kAttentionTimesAttr))
       for (AxisReport &axis : mesh)
@@ -107,7 +113,7 @@ std::optional<RunSummary> makeRunSummary(CompilerInstance &instance, const sema:
                        plan::reportAttentionBalance(execution.function, degrees));
   summary.traffic = plan::reportTraffic(*module, degrees, along);
   summary.mesh = reportMesh(run.mesh, degrees, summary.traffic);
-  addChosenAttention(*module, summary.mesh);
+  addChoices(*module, summary.mesh);
   warnOfNodes(run.mesh, degrees, summary.traffic, instance.diags);
   summary.lines = reportLines(*module, degrees, along);
   return summary;

@@ -2,6 +2,7 @@
 
 #include "dialects/titan/IR/DiscardableAttributes.h"
 #include "base/text/NearestName.h"
+#include "dialects/dist/IR/DimensionOrder.h"
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/IR/Titan.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -158,6 +159,7 @@ constexpr Rule kRules[] = {
 
     {dist::kOverridesAttr, OnAxisRules, kArrayKind},
     {dist::kAttentionTimesAttr, OnAxisRules, kStringKind},
+    {dist::kOrderAttr, OnAxisRules, kStringKind},
     {dist::kDroppedAttr, OnOperation, kAnyKind},
     {dist::kFragmentAttr, OnFunction, kFragmentKind},
     {dist::kFragmentsAttr, OnFunction, kSymbolsKind},

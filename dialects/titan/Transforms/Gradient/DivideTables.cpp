@@ -31,29 +31,41 @@ public:
   }
 
   /// The number of shards of dimension `along`: the product of the degrees of the axes that shard
-  /// it. An axis shards the first dimension of its rules that `table` has. Degrees `auto`, which
-  /// the launch chooses, do not count.
-  int64_t countShards(NamedTensorType table, StringAttr along) {
+  /// it. An axis shards the first dimension of its rules that `table` or its rows have; rows have
+  /// the dimensions of the indices. Degrees `auto`, which the launch chooses, do not count.
+  int64_t countShards(GroupedContractOp op) {
+    NamedTensorType table = getTensorType(op.getRhs());
+    StringAttr along = op.getAlongAttr();
     int64_t size = table.getDims()[table.findDimIndex(along)].getSize(), numShards = 1;
     if (!mesh)
       return 1;
     for (auto axis : mesh.getAxes().getAsRange<dist::MeshAxisAttr>())
       if (axis.getDegree() > 1 && size % (numShards * axis.getDegree()) == 0 &&
-          findDim(axis.getName(), table) == along)
+          findDim(axis.getName(), table, getTensorType(op.getIndices())) == along)
         numShards *= axis.getDegree();
     return numShards;
   }
 
 private:
-  /// The dimension of `table` that the axis shards, by name or origin; null for none.
-  StringAttr findDim(StringAttr axis, NamedTensorType table) {
+  /// The dimension of `type` with this name or origin; null for none.
+  static StringAttr findDim(NamedTensorType type, StringAttr name) {
+    for (DimAttr dim : type.getDims())
+      if (dim.getName() == name || (dim.getOrigin() == name && !type.hasDim(name)))
+        return dim.getName();
+    return {};
+  }
+
+  /// The dimension of `table` that the axis shards; null if it shards none, or the rows.
+  StringAttr findDim(StringAttr axis, NamedTensorType table, NamedTensorType rows) {
     dist::AxisRulesOp rules = axisRules.lookup(axis.getValue());
     if (!rules)
       return {};
-    for (auto name : rules.getShards().getAsRange<StringAttr>())
-      for (DimAttr dim : table.getDims())
-        if (dim.getName() == name || (dim.getOrigin() == name && !table.hasDim(name)))
-          return dim.getName();
+    for (auto name : rules.getShards().getAsRange<StringAttr>()) {
+      if (StringAttr dim = findDim(table, name))
+        return dim;
+      if (findDim(rows, name))
+        return {};
+    }
     return {};
   }
 
@@ -68,7 +80,7 @@ class RowsOfElements {
 public:
   RowsOfElements(GroupedContractOp first, TableDivision &division)
       : indices(first.getIndices()), along(getAlongDim(first)),
-        numShards(division.countShards(getTensorType(first.getRhs()), first.getAlongAttr())) {
+        numShards(division.countShards(first)) {
     if (numShards == 1)
       return;
     for (Operation *user : indices.getUsers())
@@ -100,8 +112,7 @@ private:
 
   bool isOfTable(GroupedContractOp op, TableDivision &division) {
     return op.getIndices() == indices && op.getTable() == op.getRhs() && getAlongDim(op) == along &&
-           !op.getInto() &&
-           division.countShards(getTensorType(op.getRhs()), op.getAlongAttr()) == numShards;
+           !op.getInto() && division.countShards(op) == numShards;
   }
 
   bool readsRows(GroupedContractOp op) { return rows.contains(op.getLhs()); }
