@@ -12,7 +12,7 @@ dist.axis_rules "t" shards ["heads"] fallback [] stores []
 // A result can only update an argument.
 dist.mesh @mesh [#dist.axis<t = 2>]
 !w = !titan.tensor<f32[ffn = 8]>
-// expected-error @+1 {{result 0 updates no argument}}
+// expected-error @+1 {{(`titan.updates`), which does not exist}}
 func.func @beyond(%w: !w {titan.param = "w"}) -> (!w {titan.updates = 1}) {
   return %w : !w
 }
@@ -21,7 +21,7 @@ func.func @beyond(%w: !w {titan.param = "w"}) -> (!w {titan.updates = 1}) {
 
 dist.mesh @mesh [#dist.axis<t = 2>]
 !w = !titan.tensor<f32[ffn = 8]>
-// expected-error @+1 {{result 0 updates no argument}}
+// expected-error @+1 {{(`titan.updates`), which does not exist}}
 func.func @negative(%w: !w {titan.param = "w"}) -> (!w {titan.updates = -1}) {
   return %w : !w
 }

@@ -69,7 +69,7 @@ func.func @train(%x: !s {titan.param = "x", titan.buffer})
 !s = !titan.tensor<f32[]>
 
 // (G2) An update of an argument that does not exist.
-// expected-error @below {{(G2) result 1 updates argument 7, which does not exist}}
+// expected-error @below {{result 1 updates argument 7 (`titan.updates`), which does not exist}}
 func.func @train(%x: !s {titan.param = "x", titan.frozen})
     -> (!s {titan.output = "loss"}, !s {titan.updates = 7}) attributes {titan.program = "train"} {
   return %x, %x : !s, !s
