@@ -1,5 +1,4 @@
 // Interprets repeats. IterationArguments.cpp finds the iteration arguments.
-#include "compiler/sema/elaboration/BodyNames.h"
 #include "compiler/sema/elaboration/Elaboration.h"
 
 #include <algorithm>
@@ -141,11 +140,7 @@ void Repeats::repeat(const RepeatStmt &stmt) {
   if (context.loops.empty())
     elaboration.parameters.finishFrom(parametersBefore);
   if (variants)
-    return finish(stmt, *dim, std::move(*variants));
-  // After an error, nothing is known of what the body assigns.
-  for (const Name &name : assignedNames(stmt.body))
-    if (Binding *binding = lookup(name))
-      binding->value = {};
+    finish(stmt, *dim, std::move(*variants));
 }
 
 /// Interprets all iterations; empty after an error.
