@@ -77,8 +77,8 @@ static void reportHeader(const Row &first, bool hasMore, std::vector<ScheduleFau
 /// The rank of each stage: the one with most of its actions, so that an action on a wrong rank does
 /// not move its stage.
 static std::vector<int> findRanks(const Schedule &schedule) {
-  std::vector<int> rankOf(static_cast<size_t>(schedule.stages), -1);
-  std::vector<size_t> most(rankOf.size(), 0);
+  std::vector<int> ranks(static_cast<size_t>(schedule.stages), -1);
+  std::vector<size_t> most(ranks.size(), 0);
   for (size_t rank = 0; rank < schedule.ranks.size(); ++rank) {
     std::map<int, size_t> counts;
     for (const Action &action : schedule.ranks[rank])
@@ -86,10 +86,10 @@ static std::vector<int> findRanks(const Schedule &schedule) {
     for (auto [stage, count] : counts)
       if (size_t &best = most[static_cast<size_t>(stage)]; count > best) {
         best = count;
-        rankOf[static_cast<size_t>(stage)] = static_cast<int>(rank);
+        ranks[static_cast<size_t>(stage)] = static_cast<int>(rank);
       }
   }
-  return rankOf;
+  return ranks;
 }
 
 /// Leaves out actions whose stage or microbatch is so large that the table must be incomplete: each

@@ -82,12 +82,12 @@ private:
       isBehind |= second == first;
       if (second == first || !occurTogether(first, second))
         continue;
-      const bool canShare = outer > 1 && getSize(second) % inner == 0;
-      if (canShare && isBehind)
+      const bool isDivisible = outer > 1 && getSize(second) % inner == 0;
+      if (isDivisible && isBehind)
         offer(outer, second);
       if (takesWhole(axis, second))
         offer(1, second);
-      if (canShare && !isBehind)
+      if (isDivisible && !isBehind)
         offer(outer, second);
     }
     return best;

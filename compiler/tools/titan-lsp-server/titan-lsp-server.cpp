@@ -1,6 +1,8 @@
 // titan-lsp-server: MLIR's language server with Titan's dialects.
 
 #include "dialects/registration/RegisterAll.h"
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/Support/LogicalResult.h"
 
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 

@@ -2,7 +2,7 @@
 
 #include "Checkpoint.h"
 #include "ExportDirectory.h"
-#include "loop/Inputs.h"
+#include "data/Inputs.h"
 #include "state/TensorFiles.h"
 #include "state/WeightFiles.h"
 #include "weights/TokenizerFiles.h"

@@ -2,7 +2,6 @@
 
 #include "Evaluation.h"
 #include "FiniteCheck.h"
-#include "Inputs.h"
 #include "Profiler.h"
 #include "Progress.h"
 #include "Replicas.h"
@@ -14,6 +13,7 @@
 #include "checkpoint/Verify.h"
 #include "data/BackgroundReader.h"
 #include "data/Data.h"
+#include "data/Inputs.h"
 #include "rundir/Archive.h"
 #include "rundir/Outputs.h"
 #include "rundir/RunDirectory.h"

@@ -17,7 +17,7 @@ dist.axis_rules "shard" shards ["batch", "experts", "vocab"] fallback [] stores 
 func.func @train(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}, %v: !v {titan.param = "v"}, %i: !i {titan.input = "i"}) -> !x
     attributes {titan.program = "train"} {
   %h = titan.grouped_contract %x, %w along "experts" at %i : (!x, !w, !i) -> !h
-  %t = titan.tanh %h : !h
+  %t = titan.tanh %h : !h -> !h
   %y = titan.grouped_contract %t, %v along "experts" at %i : (!h, !v, !i) -> !x
   return %y : !x
 }
@@ -40,11 +40,11 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}, %i: !i 
 
 // -----
 
-!x = !titan.tensor<f32[batch = 4, experts = 8, slots = 2, embed = 8]>
+!x = !titan.tensor<f32[batch = 2, experts = 8, slots = 2, embed = 8]>
 !w = !titan.tensor<f32[experts = 8, embed = 8, ffn = 4]>
-!y = !titan.tensor<f32[batch = 4, experts = 8, slots = 2, ffn = 4]>
+!y = !titan.tensor<f32[batch = 2, experts = 8, slots = 2, ffn = 4]>
 
-// Lists of rows: a rank exchanges its own part, 1,024 bytes there, and back, forward and backward. An axis of degree auto, or one that
+// Lists of rows: a rank exchanges its own part, there and back, forward and backward. An axis of degree auto, or one that
 // lists only one of the dimensions, keeps its order.
 dist.mesh @mesh [#dist.axis<dp = auto>, #dist.axis<tp = 2>, #dist.axis<ep = 2>]
 // CHECK: dist.axis_rules "dp" shards ["batch", "experts"] fallback [] stores []{{$}}

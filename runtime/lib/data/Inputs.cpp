@@ -1,7 +1,7 @@
 #include "Inputs.h"
 
+#include "DataDigests.h"
 #include "base/Error.h"
-#include "data/DataDigests.h"
 #include "weights/TokenizerFiles.h"
 
 #include <filesystem>
