@@ -21,13 +21,11 @@ class Fault:
 
 
 KNOWN = [
-    Fault("C5", "the order of words decides between moving tokens and gathering experts",
-          ("*, batch first",), ("peak", "all_gather over shard", "reduce_scatter over shard")),
     Fault("C9", "all-to-all attention: the gradient of the output projection gathers its operands whole",
           ("*, all_to_all*",), ("all_gather over cp", "reduce_scatter over shard")),
     Fault("C10", "partial sums that are added are reduced one by one, those of experts in f32",
           ("Olmo2_7B, shard 4 x tp 8", "Phi_2, shard 4 x tp 8", "Mixtral_8x7B, shard 8, recompute full, tokens move",
-           "Qwen3_30B_A3B, shard 8, *", "DeepSeek_V2_Lite, shard 8, *", "DeepSeek_V3, shard 64, *"),
+           "*, batch first", "Qwen3_30B_A3B, shard 8, *", "DeepSeek_V2_Lite, shard 8, *", "DeepSeek_V3, shard 64, *"),
           ("reduce_scatter over *",)),
     Fault("C11", "generation keeps latent vectors twice, once for keys and once for values",
           ("DeepSeek_*",), ("caches",)),
@@ -51,7 +49,7 @@ KNOWN = [
     Fault("C19", "weight gradients that run apart keep more than the operands of their products",
           ("*zb_h1 m *",), ("stashes*", "peak, rank *")),
     Fault("C20", "rows of experts exist for every choice, and in f32",
-          ("Mixtral_8x7B, shard 8, recompute full, tokens move", "Qwen3_30B_A3B, shard 8, *",
+          ("Mixtral_8x7B, shard 8, recompute full, tokens move", "*, batch first", "Qwen3_30B_A3B, shard 8, *",
            "DeepSeek_V2_Lite, shard 8, *", "DeepSeek_V3, shard 64, *"), ("peak",)),
     Fault("C22", "ring attention sends the cotangents of keys once more than there are ranks: zeros at first",
           ("Llama3_70B, *ring*",), ("permute over cp",)),
