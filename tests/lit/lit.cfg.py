@@ -27,7 +27,8 @@ config.substitutions += [
     ("%titan_source", config.titan_source_dir),
 ]
 
-TITAN_TOOLS = ["titan-opt", "titan-translate", "titan-interpret", "titan-syntax", "titanc"]
+TITAN_TOOLS = ["titan-opt", "titan-translate", "titan-interpret", "titan-syntax", "titan-reduce", "titan-lsp-server",
+               "titanc"]
 LLVM_TOOLS = ["FileCheck", "count", "not", "split-file"]
 
 llvm_config.with_environment("PATH", config.titan_tools_dir, append_path=True)
