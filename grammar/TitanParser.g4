@@ -158,7 +158,8 @@ bufferName: IDENT;
 typedName: newName (dimList | COLON typeName dimList?)?;
 typeName: IDENT;
 dimList: LBRACKET (dimRef (COMMA dimRef)* COMMA?)? RBRACKET;
-dimRef: dimName (AS soleWord? newDim)?;
+dimRef: dimName (AS hidingWord? newDim)?;
+hidingWord: soleWord;
 
 // Expressions, tightest first
 
@@ -204,7 +205,7 @@ dimsArgument: (dimName | LPAREN dimNames COMMA? RPAREN) (AS newDims)?;
 newDims: newDim | LPAREN newDim (COMMA newDim)* COMMA? RPAREN;
 
 bracket: LBRACKET (bracketItem (COMMA bracketItem)* COMMA?)? RBRACKET;
-bracketItem: dimName (COLON index)? (AS soleWord? newDim)?;
+bracketItem: dimName (COLON index)? (AS hidingWord? newDim)?;
 index: expr (RANGE expr?)? | RANGE expr?;
 
 // Names. A keyword may follow a dot or be a key, where it is unambiguous.

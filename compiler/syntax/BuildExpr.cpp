@@ -145,7 +145,7 @@ ExprPtr Builder::buildBracket(ExprPtr base, P::BracketContext &context) {
     DimRef dim{path(*item->dimName()->path()), std::nullopt, false, at(*item)};
     if (item->newDim())
       dim.rename = name(*item->newDim());
-    dim.hides = item->soleWord() && checkWord(*item->soleWord(), "new");
+    dim.hides = item->hidingWord() && checkWord(*item->hidingWord()->soleWord(), "new");
     made->dims.dims.push_back(std::move(dim));
   }
   return made;
@@ -157,7 +157,7 @@ IndexItem Builder::buildIndexItem(P::BracketItemContext &context) {
   item.dim = path(*context.dimName()->path());
   if (context.newDim())
     item.rename = name(*context.newDim());
-  item.hides = context.soleWord() && checkWord(*context.soleWord(), "new");
+  item.hides = context.hidingWord() && checkWord(*context.hidingWord()->soleWord(), "new");
   P::IndexContext *index = context.index();
   if (!index) {
     item.kind = IndexKind::Rename;

@@ -10,7 +10,7 @@ DimList Builder::buildDimList(P::DimListContext &context) {
     DimRef dim{path(*item->dimName()->path()), std::nullopt, false, at(*item)};
     if (item->newDim())
       dim.rename = name(*item->newDim());
-    dim.hides = item->soleWord() && checkWord(*item->soleWord(), "new");
+    dim.hides = item->hidingWord() && checkWord(*item->hidingWord()->soleWord(), "new");
     list.dims.push_back(std::move(dim));
   }
   return list;

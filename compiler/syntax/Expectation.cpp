@@ -50,6 +50,7 @@ const std::vector<RuleWords> &ruleWords() {
       {Parser::RuleDimName, "a dimension name"},
       {Parser::RuleNewDims, "a new dimension name"},
       {Parser::RuleNewDim, "a new dimension name"},
+      {Parser::RuleHidingWord, "a new dimension name"}, // `new` is rare
       {Parser::RuleNewAxis, "a name"},
       {Parser::RuleNewName, "a name"},
       {Parser::RuleTarget, "a name"},
