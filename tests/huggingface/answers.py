@@ -111,7 +111,7 @@ def samples(kind: str) -> list[dict[str, torch.Tensor]]:
     return weighted.batches([(1, (weighted.packs if kind == "packed" else weighted.windows)(documents))])
 
 
-def answers_loss(model, p, tokens, labels, documents, positions, weights):
+def answers_loss(model, p, tokens, labels, documents, positions, weights, used=None):
     """The loss that `transformers` computes itself, whose labels are not shifted yet."""
     tokens = torch.cat([tokens, labels[:, -1:]], 1)
     ignored = torch.full_like(labels[:, :1], -100)
@@ -129,7 +129,7 @@ def block_causal(documents, window=None):
     return torch.zeros(seen.shape, dtype=torch.float64).masked_fill(~seen, torch.finfo(torch.float64).min)[:, None]
 
 
-def packed_loss(model, p, tokens, labels, documents, positions, weights):
+def packed_loss(model, p, tokens, labels, documents, positions, weights, used=None):
     window = getattr(model.config, "sliding_window", None)
     mask = block_causal(documents, window)
     if len(set(getattr(model.config, "layer_types", None) or ())) > 1:
