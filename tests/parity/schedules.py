@@ -20,7 +20,8 @@ from safetensors.torch import save_file
 
 from compare import compare
 from interpret import BIN, OUT as INTERPRET
-from optimizers import BOTH, LR, MESHES, SHARD, STEPS, interpret
+import optimizers
+from optimizers import LR, SHARD, STEPS, interpret
 from reference import write_run
 from table import FLOAT64
 from float64_cases import run_in_float64
@@ -230,6 +231,8 @@ block Layer(x, l) -> y {
 }
 """
 TP = "tp = 2 splits ffn, vocab, else seq"
+MESHES = optimizers.MESHES[optimizers.MODEL]
+BOTH = "shard2_tp2"
 AXES = {name: [TP if axis.startswith("tp") else SHARD for axis in axes] for name, (axes, _) in MESHES.items()}
 
 

@@ -27,6 +27,7 @@ CALLS = {
 
 # Places that may: each moves what is already on the disk, or is no command of a user.
 ALLOWED = {
+    ("compiler/driver/Toolchain.cpp", "LLVM"): "the output of a program that is asked for LibTorch, in a file of its own",
     ("compiler/driver/Cache.cpp", "a rename"): "executables of the compiler, in a locked folder, synced",
     ("runtime/lib/checkpoint/Checkpoint.cpp", "a rename"): "a checkpoint's folder, synced",
     ("runtime/lib/checkpoint/ExportDirectory.cpp", "a rename"): "synced files of an export, in a locked folder",
