@@ -53,7 +53,8 @@ scheduleDecl: DEFAULT? SCHEDULE newName formals body;
 dataDecl: DEFAULT DATA settings;
 
 formals: LPAREN (formal (COMMA formal)* COMMA?)? RPAREN;
-formal: (OVER | ALONG) newDim | typedName (ASSIGN expr)?;
+formal: (OVER | ALONG) newDim | WITH functionName | typedName (ASSIGN expr)?;
+functionName: path;
 
 parallelDecl: PARALLEL newName axes;
 axes: LBRACE terminator? axis* RBRACE;
@@ -198,6 +199,7 @@ arguments: LPAREN (argument (COMMA argument)* COMMA?)? RPAREN;
 argument
     : word ASSIGN expr                                 # keywordArgument
     | (OVER | ALONG) dimsArgument                      # dimArgument
+    | WITH functionName                                # passedArguments
     | expr (AS newDims)? (ALONG dimName (AS newDim)?)? # positionalArgument
     ;
 

@@ -15,6 +15,8 @@ namespace titan::syntax {
 struct Module {
   FileId file = FileId::none;
   std::vector<DeclPtr> decls; // in source order
+  /// The calls with an argument `with f`, inside of `decls`.
+  std::vector<CallExpr *> passingCalls;
 };
 
 /// Parses a buffer. Errors go to `diags`; the parser recovers after each, so independent errors are

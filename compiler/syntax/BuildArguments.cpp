@@ -1,6 +1,8 @@
 // Builds calls and their arguments from the parse tree.
 #include "compiler/syntax/Builder.h"
 
+#include <algorithm>
+
 namespace titan::syntax {
 
 /// `b` and `b as c` in `over a, b as c`, which the grammar parses as a positional argument.
@@ -31,6 +33,9 @@ ExprPtr Builder::buildCall(P::NameOrCallContext &context) {
     mayAddDim &= made->args.back().dims && made->args.back().dims->to.empty();
   }
   checkOrder(made->args);
+  if (std::any_of(made->args.begin(), made->args.end(),
+                  [](const Arg &arg) { return arg.kind == ArgKind::With; }))
+    passingCalls.push_back(made.get());
   return made;
 }
 
@@ -71,6 +76,11 @@ Arg Builder::buildArg(P::ArgumentContext &context) {
     arg.kind = ArgKind::Keyword;
     arg.name = name(*keyword->word());
     arg.value = build(*keyword->expr());
+    return arg;
+  }
+  if (auto *passed = dynamic_cast<P::PassedArgumentsContext *>(&context)) {
+    arg.kind = ArgKind::With;
+    arg.function = path(*passed->functionName()->path());
     return arg;
   }
   auto &dims = static_cast<P::DimArgumentContext &>(context);

@@ -8,6 +8,7 @@ void Builder::build(P::FileContext &context, Module &module) {
     if (!declaration->exception)
       if (DeclPtr made = buildDecl(*declaration))
         module.decls.push_back(std::move(made));
+  module.passingCalls = std::move(passingCalls);
 }
 
 DeclPtr Builder::buildDecl(P::DeclarationContext &context) {
@@ -130,6 +131,10 @@ std::vector<Formal> Builder::buildFormals(P::FormalsContext &context) {
     if (item->newDim()) {
       formal.kind = item->OVER() ? FormalKind::Over : FormalKind::Along;
       formal.name = name(*item->newDim());
+    } else if (item->functionName()) {
+      formal.kind = FormalKind::With;
+      formal.function = path(*item->functionName()->path());
+      formal.name = formal.function.last();
     } else {
       formal.name = name(*item->typedName()->newName());
       formal.type = buildType(*item->typedName());

@@ -18,6 +18,8 @@ public:
 
   void build(TitanParser::FileContext &file, Module &module);
   ExprPtr build(TitanParser::ExprContext &expr);
+  /// The calls with an argument `with f` so far.
+  const std::vector<CallExpr *> &passing() const { return passingCalls; }
 
 private:
   using P = TitanParser;
@@ -113,6 +115,7 @@ private:
   const SourceManager &sources;
   FileId file;
   DiagnosticEngine &diags;
+  std::vector<CallExpr *> passingCalls;
 };
 
 template <typename Context>

@@ -52,12 +52,14 @@ enum class FormalKind {
   Value, // x, x[batch, seq, embed], ids: int[batch], eps = 1e-5
   Over,  // over d: a dimension that the caller names by `over`
   Along, // along s
+  With,  // with rotary_positions: the parameters with defaults of a function
 };
 
 /// A formal parameter of a model, block or function.
 struct Formal {
   FormalKind kind = FormalKind::Value;
   Name name;
+  Path function; // of `with`; semantic analysis replaces such a formal by the function's
   TypeSpec type;
   ExprPtr defaultValue; // may be null
   Location loc;

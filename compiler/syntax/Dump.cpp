@@ -110,6 +110,7 @@ void Dumper::signature(const std::vector<Formal> &formals, const std::vector<Nam
   for (const Formal &formal : formals) {
     line("Formal ") << (formal.kind == FormalKind::Over    ? "over "
                         : formal.kind == FormalKind::Along ? "along "
+                        : formal.kind == FormalKind::With  ? "with "
                                                            : "")
                     << formal.name.text << text(formal.type) << '\n';
     if (formal.defaultValue)

@@ -157,6 +157,9 @@ void Dumper::arg(const Arg &arg) {
   case ArgKind::Along:
     line("along ") << text(*arg.dims) << '\n';
     return;
+  case ArgKind::With:
+    line("with ") << arg.function.text() << '\n';
+    return;
   case ArgKind::Positional:
     break;
   }

@@ -39,6 +39,7 @@ const std::vector<RuleWords> &ruleWords() {
       {Parser::RuleIndex, "an index or a range"},
       {Parser::RuleModuleName, "the name of a module"},
       {Parser::RuleModelName, "the name of a model"},
+      {Parser::RuleFunctionName, "the name of a function"},
       {Parser::RuleTrainBase, "the name of a model or of a run"},
       {Parser::RuleParallelName, "the name of a `parallel`"},
       {Parser::RuleSectionName, "the name of a `config`"},
@@ -241,10 +242,11 @@ bool Expectation::expectsName() const {
       Parser::RuleExpr,         Parser::RuleArgument,     Parser::RuleFormal,
       Parser::RuleDimsArgument, Parser::RuleDimName,      Parser::RuleNewDims,
       Parser::RuleNewDim,       Parser::RuleNewAxis,      Parser::RuleNewName,
-      Parser::RuleModelName,    Parser::RuleIndex,        Parser::RuleTrainBase,
-      Parser::RuleTypeName,     Parser::RuleParallelName, Parser::RuleStatement,
-      Parser::RuleAxis,         Parser::RuleOverrideLine, Parser::RuleModuleName,
-      Parser::RuleSectionName,  Parser::RuleConfigKey,    Parser::RuleConfigEntry};
+      Parser::RuleModelName,    Parser::RuleFunctionName, Parser::RuleIndex,
+      Parser::RuleTrainBase,    Parser::RuleTypeName,     Parser::RuleParallelName,
+      Parser::RuleStatement,    Parser::RuleAxis,         Parser::RuleOverrideLine,
+      Parser::RuleModuleName,   Parser::RuleSectionName,  Parser::RuleConfigKey,
+      Parser::RuleConfigEntry};
   for (size_t rule : naming)
     if (rules.count(rule))
       return true;

@@ -139,6 +139,7 @@ enum class ArgKind {
   Keyword,    // mask = causal
   Over,       // over embed; over batch, seq; over h as (h, kh)
   Along,      // along seq
+  With,       // with rotary_positions
 };
 
 /// The new names in `head as (pair, two)`, `(heads, head) as embed`, `b along rope as qk`.
@@ -153,6 +154,7 @@ struct DimBinding {
 ///   `x`, `f(x) + 1`                  Positional, value
 ///   `mask = causal`                  Keyword, name, value
 ///   `over d`, `along seq`            Over/Along, dims
+///   `with rotary_positions`          With, function
 ///   `a along nope as qk`             Positional, value, along
 ///   `head as (pair, two)`,
 ///   `(heads, head) as embed`         Positional, dims (value is null)
@@ -162,6 +164,8 @@ struct Arg {
   ExprPtr value; // may be null, see above
   std::optional<DimBinding> dims;
   std::optional<DimBinding> along; // the concatenated dimension of this operand
+  Path function; // of `with`; semantic analysis replaces the argument by `name = name` for each
+                 // parameter
   Location loc;
 };
 

@@ -83,7 +83,11 @@ ExprPtr parseExpr(const SourceManager &sources, FileId file, DiagnosticEngine &d
   // No rule around an expression recovers, so a syntax error throws the parser's exception.
   try {
     TitanParser::OnlyExprContext *context = (*run).onlyExpr();
-    ExprPtr made = Builder(sources, file, diags).build(*context->expr());
+    Builder builder(sources, file, diags);
+    ExprPtr made = builder.build(*context->expr());
+    for (const CallExpr *call : builder.passing())
+      diags.report(Code::ExpectedSyntax, call->loc, "`with` has no meaning in a setting")
+          .help("write the arguments");
     return diags.errorCount() == errorsBefore ? std::move(made) : nullptr;
   } catch (const antlr4::RecognitionException &) {
     return nullptr;

@@ -107,7 +107,13 @@ private:
       return {Kind::Fails};
     if (isThen == isElse && knowsThen == knowsElse)
       return {};
-    return solve(*expr.cond, Value::ofBool(isThen || (!isElse && !knowsThen)));
+    const bool takesThen = isThen || (!isElse && !knowsThen);
+    Solution found = solve(*expr.cond, Value::ofBool(takesThen));
+    // `if cap == none then none else cap`: the condition does not determine `cap`, but the value does.
+    const bool isOther = takesThen ? !knowsThen : !knowsElse;
+    return found.kind == Kind::Open && isOther
+               ? solve(takesThen ? *expr.thenValue : *expr.elseValue, value)
+               : found;
   }
 
   const NamedValues &known;

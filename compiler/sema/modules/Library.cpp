@@ -1,4 +1,5 @@
 #include "compiler/sema/modules/Library.h"
+#include "compiler/sema/modules/PassedParameters.h"
 #include "compiler/sema/modules/Suggest.h"
 
 #include <algorithm>
@@ -131,6 +132,10 @@ const Unit *Library::load(const std::string &path, FileId file, Location at) {
       for (const ImportDecl::Item &item : imports->items)
         import(unit, item);
   loading.pop_back();
+  if (diags.errorReports() == 0) // else calls may be incomplete
+    replacePassedParameters(*this, unit, diags);
+  for (const DeclPtr &decl : unit.module->decls)
+    checkFormals(*decl);
   return &unit;
 }
 
@@ -158,7 +163,6 @@ void Library::declare(Unit &unit) {
           .note(getName(*entry->second.decl).loc, "the first declaration is here");
     if (isDefault(*decl))
       declareDefault(unit, *decl);
-    checkFormals(*decl);
   }
 }
 

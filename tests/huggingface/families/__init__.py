@@ -1,0 +1,24 @@
+"""Small models of every imported family, in odd shapes: each module has CASES, by name."""
+
+import importlib
+import pkgutil
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Case:
+    """A configuration of `transformers`, where its defaults for the tests do not hold."""
+
+    config: object
+    updated: str = ""  # buffers that Titan's model updates in a step and that of transformers does not
+    generates: bool = True  # its text equals that of transformers
+    decodes: bool = True  # it has programs with caches
+
+
+def all_cases() -> dict[str, Case]:
+    cases = {}
+    for module in pkgutil.iter_modules(__path__):
+        for name, case in importlib.import_module(f"{__name__}.{module.name}").CASES.items():
+            assert name not in cases, f"two cases are called {name}"
+            cases[name] = case if isinstance(case, Case) else Case(case)
+    return cases
