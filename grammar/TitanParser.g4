@@ -98,9 +98,9 @@ configDecl: CONFIG (STRING FOR modelName | newName) (WITH sectionName (COMMA sec
 sectionName: path;
 configBody: LBRACE terminator? configEntry* RBRACE;
 configEntry
-    : ( configKeys elements? ASSIGN expr (DEFAULT expr)?
+    : ( configKeys elements? ASSIGN expr (DEFAULT expr (UNLESS NONE)?)?
       | OPTIONAL configKeys (UNLESS configKey EQ expr)? configBody
-      | (IGNORE | TRAINING) configKey (COMMA configKey)*
+      | (IGNORE | TRAINING) configKey (COMMA configKey)* (UNLESS configKey EQ expr)?
       ) terminator
     ;
 configKeys: configKey (OR configKey)*;

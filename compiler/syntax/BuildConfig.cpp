@@ -32,19 +32,24 @@ std::vector<ConfigEntry> Builder::buildEntries(P::ConfigBodyContext &context) {
 ConfigEntry Builder::buildEntry(P::ConfigEntryContext &context) {
   ConfigEntry entry;
   const bool isList = context.IGNORE() || context.TRAINING();
-  entry.keys = keys(isList ? context.configKey() : context.configKeys()->configKey());
+  std::vector<P::ConfigKeyContext *> listed = context.configKey();
+  if (context.UNLESS() && !listed.empty()) {
+    entry.absentKey = path(*listed.back()->path());
+    entry.absentValue = build(*context.expr().back());
+    listed.pop_back();
+  }
+  entry.keys = keys(isList ? listed : context.configKeys()->configKey());
   entry.loc = sources.cover(entry.keys.front().loc, entry.keys.back().loc);
   if (isList) {
     entry.kind = context.IGNORE() ? ConfigEntry::Kind::Ignore : ConfigEntry::Kind::Training;
+    if (context.TRAINING() && entry.absentKey)
+      diags.report(Code::ExpectedSyntax, entry.absentKey->loc,
+                   "`training` lists arguments, which have no condition");
     return entry;
   }
   if (context.OPTIONAL()) {
     entry.kind = ConfigEntry::Kind::Optional;
     entry.members = buildEntries(*context.configBody());
-    if (context.UNLESS()) {
-      entry.absentKey = path(*context.configKey(0)->path());
-      entry.absentValue = build(*context.expr(0));
-    }
     return entry;
   }
   if (context.elements()) {
@@ -55,6 +60,7 @@ ConfigEntry Builder::buildEntry(P::ConfigEntryContext &context) {
   entry.loc = sources.cover(entry.loc, entry.value->loc);
   if (context.DEFAULT())
     entry.fallback = build(*context.expr(1));
+  entry.nullIsNone = context.UNLESS() != nullptr;
   return entry;
 }
 

@@ -256,17 +256,18 @@ struct ConfigEntry {
   enum class Kind {
     Equation, // rope_theta or rope_parameters.rope_theta = theta default 10000
     Optional, // optional rope_scaling unless rope_type == "default" { ... }
-    Ignore,   // ignore use_cache, torch_dtype
+    Ignore,   // ignore use_cache, torch_dtype; ignore window unless use_window == true
     Training, // training answers, packed
   };
   Kind kind = Kind::Equation;
-  std::vector<Path> keys;           // alternatives; Ignore: ignored keys; Training: arguments
-  std::optional<Name> index;        // `l` of `layer_types[layers as l] = ...`
-  ExprPtr count;                    // `layers` in that example; null without an index
-  ExprPtr value;                    // of an equation
-  ExprPtr fallback;                 // after `default`; may be null
-  std::optional<Path> absentKey;    // `rope_type` of `unless rope_type == "default"`
-  ExprPtr absentValue;              // "default" in that example
+  std::vector<Path> keys;        // alternatives; Ignore: ignored keys; Training: arguments
+  std::optional<Name> index;     // `l` of `layer_types[layers as l] = ...`
+  ExprPtr count;                 // `layers` in that example; null without an index
+  ExprPtr value;                 // of an equation
+  ExprPtr fallback;              // after `default`; may be null
+  bool nullIsNone = false;       // `default 4096 unless none`: null is `none`, not the default
+  std::optional<Path> absentKey; // `rope_type` of `unless rope_type == "default"`; of Ignore, too
+  ExprPtr absentValue;           // "default" in that example
   std::vector<ConfigEntry> members; // of Optional
   Location loc;
 };

@@ -33,6 +33,7 @@ private:
   Value range(CallArgs &args);
   Value element(CallArgs &args);
   Value length(CallArgs &args);
+  Value map(CallArgs &args);
   // Attention.cpp, Rotary.cpp
   Value attention(CallArgs &args);
   Value window(CallArgs &args);

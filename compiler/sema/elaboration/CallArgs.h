@@ -17,6 +17,8 @@ public:
   size_t count() const { return values.size(); }
   const Value &operator[](size_t i) const { return values[i]; }
   Location getLoc(size_t i) const { return valueLocs[i]; }
+  /// Positional argument `i` as it is written.
+  const Actual &argument(size_t i) const { return call.args[i]; }
 
   /// The dimension that positional argument `i` names, as in `index(seq)`; empty after an error.
   std::optional<DimId> dim(size_t i);

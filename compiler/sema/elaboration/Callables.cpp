@@ -111,12 +111,15 @@ std::optional<Call> Callables::readCall(const CallExpr &expr) {
   call.calleeValue = callableNamed(expr.callee);
   for (const Arg &arg : expr.args)
     call.args.push_back({arg.kind, arg.name, &arg, arg.loc, isPlaceholder(arg)});
-  if (!call.calleeValue)
-    return call;
-  call.callee = call.calleeValue->callee;
-  call.name = call.callee.name();
-  return fillPlaceholders(*call.calleeValue, call.args, expr.loc) ? std::optional(std::move(call))
-                                                                  : std::nullopt;
+  return call.calleeValue ? fill(call.calleeValue, std::move(call.args), expr.loc)
+                          : std::optional(std::move(call));
+}
+
+std::optional<Call> Callables::fill(const std::shared_ptr<const Callable> &callable,
+                                    std::vector<Actual> args, Location at) {
+  if (!fillPlaceholders(*callable, args, at))
+    return std::nullopt;
+  return Call{callable->callee, callable->callee.name(), at, std::move(args), callable};
 }
 
 /// Replaces the open arguments of a partial application by `args`, in order or by name.

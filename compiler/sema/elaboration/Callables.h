@@ -20,6 +20,9 @@ public:
   /// Reads a call. If the callee is a partial application, inserts the arguments of the call for
   /// its open arguments. Returns nothing after a report.
   std::optional<Call> readCall(const syntax::CallExpr &expr);
+  /// The call of a value, with `args` for its open arguments. Nothing after a report.
+  std::optional<Call> fill(const std::shared_ptr<const Callable> &callable,
+                           std::vector<Actual> args, Location at);
   /// `f(_, a)`: evaluates the arguments that are not open.
   Value partialApplication(Call call);
   /// The innermost active call around the name of the callable; at least the call of the model.

@@ -36,13 +36,26 @@ Value Calls::evalCall(const CallExpr &expr) {
     return {};
   }
   std::optional<Call> call = elaboration.callables.readCall(expr);
-  if (!call)
-    return {};
-  bool isPartial = std::any_of(call->args.begin(), call->args.end(),
+  return call ? dispatch(std::move(*call)) : Value();
+}
+
+Value Calls::dispatch(Call call) {
+  bool isPartial = std::any_of(call.args.begin(), call.args.end(),
                                [](const Actual &actual) { return actual.isPlaceholder; });
   if (isPartial)
-    return elaboration.callables.partialApplication(std::move(*call));
-  return call->callee.symbol ? callDecl(*call) : elaboration.builtins.call(*call);
+    return elaboration.callables.partialApplication(std::move(call));
+  return call.callee.symbol ? callDecl(call) : elaboration.builtins.call(call);
+}
+
+Value Calls::callValue(const std::shared_ptr<const Callable> &callee, const Actual &argument,
+                       const Value &value) {
+  if (!elaboration.budget.withinBounds(argument.loc))
+    return {};
+  Actual given = argument;
+  given.kind = ArgKind::Positional;
+  given.value = value;
+  std::optional<Call> call = elaboration.callables.fill(callee, {std::move(given)}, argument.loc);
+  return call ? dispatch(std::move(*call)) : Value();
 }
 
 void Calls::reportUnknownCallee(const CallExpr &expr) {

@@ -14,10 +14,14 @@ public:
   explicit Calls(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
 
   Value evalCall(const syntax::CallExpr &expr);
+  /// Calls a function with one value, whose place in messages is that of `argument`.
+  Value callValue(const std::shared_ptr<const Callable> &callee, const Actual &argument,
+                  const Value &value);
   /// Sets the number of calls so far, so that the next frame has the id `count + 1`.
   void numberFrom(unsigned count) { frames = count; }
 
 private:
+  Value dispatch(Call call);
   Value callDecl(const Call &call);
   /// `namedIn` is the frame of the scope that contains the name of the callee.
   bool reportRecursion(const Call &call, const Frame *namedIn);

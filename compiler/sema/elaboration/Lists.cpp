@@ -43,6 +43,32 @@ Value Builtins::element(CallArgs &args) {
   return {};
 }
 
+/// `map(list, f)`: the list of f(e) for each element e.
+Value Builtins::map(CallArgs &args) {
+  if (!args.expect(2, 2, /*over=*/false, /*along=*/false))
+    return {};
+  if (args[0].kind != Value::Kind::List || !args[1].isCallable()) {
+    report(Code::BadArgument, args.loc(),
+           std::string("`map` takes a list and a function, not ") + args[0].describe() + " and " +
+               args[1].describe());
+    return {};
+  }
+  std::vector<Value> results;
+  for (const Value &element : args[0].elements) {
+    results.push_back(elaboration.calls.callValue(args[1].callable, args.argument(0), element));
+    const Value &result = results.back();
+    if (result.isError())
+      return {};
+    if (result.isTensor() || result.isCallable()) {
+      report(Code::BadArgument, args.getLoc(1),
+             std::string("`map` makes a list of numbers, strings or lists, not of ") +
+                 result.describe());
+      return {};
+    }
+  }
+  return Value::ofList(std::move(results));
+}
+
 /// `length(list)`: the length of a list.
 Value Builtins::length(CallArgs &args) {
   if (!args.expect(1, 1, /*over=*/false, /*along=*/false))

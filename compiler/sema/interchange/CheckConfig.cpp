@@ -24,7 +24,8 @@ public:
     }
     checkTraining();
     for (const ConfigLine &line : map.ignored)
-      declareKeys(line);
+      if (!line.entry->absentKey) // with a condition, its keys also have equations
+        declareKeys(line);
     for (const ConfigLine &line : map.equations)
       if (line.entry->fallback)
         checkDefault(line);

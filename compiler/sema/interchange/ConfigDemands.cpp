@@ -19,9 +19,9 @@ public:
 
   ConfigDemands run() {
     findObjects();
+    markIgnored();
     for (const ConfigLine &line : map.equations)
       collect(line);
-    markIgnored();
     reportUnknown(config, "");
     return std::move(result);
   }
@@ -75,13 +75,19 @@ private:
     const ConfigValue *object = result.objects[line.object];
     if (!object)
       return;
+    if (isIgnored(line)) {
+      result.ignored.insert(&line);
+      return;
+    }
     for (const Path &key : line.entry->keys) {
       const ConfigValue *member = findMember(*object, key);
       if (member)
         understood.insert(member);
+      const bool isDefault =
+          member && member->isNull() && line.entry->fallback && !line.entry->nullIsNone;
       if (member && map.readsLength(line))
         takeLength(member->value);
-      else if (member && !(member->isNull() && line.entry->fallback))
+      else if (member && !isDefault)
         demand(line, *member, result.prefixes[line.object] + key.text());
     }
     if (result.answered.count(&line) || !line.entry->fallback || map.readsLength(line))
@@ -95,6 +101,13 @@ private:
                        "` has no value here");
     else if (value)
       result.demands.push_back({&line, std::move(*value), key, config.loc});
+  }
+
+  /// Whether a key of the equation is ignored: the argument keeps its default in the model.
+  bool isIgnored(const ConfigLine &line) const {
+    return std::any_of(line.entry->keys.begin(), line.entry->keys.end(), [&](const Path &key) {
+      return ignoredKeys.count({line.object, key.text()}) != 0;
+    });
   }
 
   void takeLength(const Value &value) {
@@ -147,12 +160,26 @@ private:
     return std::string(diags.sourceManager().text(expr.loc));
   }
 
+  /// Whether an `ignore` holds: it has no condition after `unless`, or the condition does not hold.
+  bool counts(const ConfigLine &ignore) {
+    const ConfigEntry &entry = *ignore.entry;
+    if (!entry.absentKey)
+      return true;
+    std::optional<Value> value = findValue(entry.absentKey->text(), ignore.object, 0);
+    return !value || !(*value == evaluate(*entry.absentValue, {}, *ignore.unit));
+  }
+
   void markIgnored() {
-    for (const ConfigLine &line : map.ignored)
-      if (const ConfigValue *object = result.objects[line.object])
-        for (const Path &key : line.entry->keys)
-          if (const ConfigValue *member = findMember(*object, key))
-            ignored.insert(member);
+    for (const ConfigLine &line : map.ignored) {
+      const ConfigValue *object = result.objects[line.object];
+      if (!object || !counts(line))
+        continue;
+      for (const Path &key : line.entry->keys) {
+        ignoredKeys.insert({line.object, key.text()});
+        if (const ConfigValue *member = findMember(*object, key))
+          ignored.insert(member);
+      }
+    }
   }
 
   bool isUnderstood(const ConfigValue &value) const {
@@ -185,6 +212,7 @@ private:
   const Library &library;
   DiagnosticEngine &diags;
   std::set<const ConfigValue *> understood, ignored;
+  std::set<std::pair<size_t, std::string>> ignoredKeys; ///< by object
   ConfigDemands result;
 };
 

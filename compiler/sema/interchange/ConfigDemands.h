@@ -19,7 +19,8 @@ struct ConfigDemands {
   std::vector<std::string> prefixes;        ///< of their keys, in messages
   std::vector<ConfigDemand> demands;
   std::set<const ConfigLine *> answered; ///< the lines that have a key or a default
-  std::optional<int64_t> length;         ///< of samples for which the model is made, in positions
+  std::set<const ConfigLine *> ignored; ///< equations whose keys do not count in this configuration
+  std::optional<int64_t> length;        ///< of samples for which the model is made, in positions
 };
 
 /// Reports keys without a line, and objects and lists instead of values.

@@ -76,6 +76,8 @@ private:
     Value value = entry.index ? elements(line) : evaluate(*entry.value, values, line);
     if (value.isError())
       return false;
+    if (line.object != 0 && value.kind == Value::Kind::None)
+      return true; // a key of another kind of the object
     member(getOrCreateObject(line.object), entry.keys.front()).value = std::move(value);
     return true;
   }

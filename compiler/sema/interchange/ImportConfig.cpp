@@ -21,6 +21,8 @@ public:
       ;
     if (diags.errorReports() == errorsBefore)
       reportMissing();
+    if (diags.errorReports() == errorsBefore)
+      checkOpenDemands();
     return ImportedConfig{withoutDefaults(), given.length};
   }
 
@@ -121,12 +123,17 @@ private:
     return true;
   }
 
+  /// Whether the keys of an equation count in this configuration.
+  bool isPresent(const ConfigLine &line) const {
+    return given.objects[line.object] && !given.ignored.count(&line);
+  }
+
   /// Gives their defaults to arguments that only absent objects would give. Called when no demand
   /// can be solved. Returns whether there were any.
   bool assumeDefaults() {
     std::set<std::string> read;
     for (const ConfigLine &line : map.equations)
-      if (given.objects[line.object] && !map.readsLength(line))
+      if (isPresent(line) && !map.readsLength(line))
         for (const Name &name : map.arguments(line))
           read.insert(name.text);
     NamedValues all = values;
@@ -143,15 +150,23 @@ private:
   /// Whether only absent objects have an equation `key = name`; those of present objects read the
   /// argument in larger expressions.
   bool onlyRead(const std::string &name) const {
-    auto gives = [&](const ConfigLine &line, bool isPresent) {
+    auto gives = [&](const ConfigLine &line, bool ofPresent) {
       auto *value = line.entry->value->as<NameExpr>();
-      return !!given.objects[line.object] == isPresent && value && value->path.text() == name;
+      return isPresent(line) == ofPresent && value && value->path.text() == name;
     };
-    auto any = [&](bool isPresent) {
+    auto any = [&](bool ofPresent) {
       return std::any_of(map.equations.begin(), map.equations.end(),
-                         [&](const ConfigLine &line) { return gives(line, isPresent); });
+                         [&](const ConfigLine &line) { return gives(line, ofPresent); });
     };
     return any(false) && !any(true);
+  }
+
+  /// Demands that could not be solved hold with the defaults of their arguments, or are reported.
+  void checkOpenDemands() {
+    addDefaults(map.subject, values, library, diags.sourceManager());
+    solveDemands();
+    for (const ConfigDemand &demand : given.demands)
+      reportMismatch(demand);
   }
 
   // Reports.
@@ -185,7 +200,7 @@ private:
   void reportMissing() {
     std::set<std::string> reported;
     for (const ConfigLine &line : map.equations) {
-      if (!given.objects[line.object] || given.answered.count(&line) || map.readsLength(line))
+      if (!isPresent(line) || given.answered.count(&line) || map.readsLength(line))
         continue;
       for (const Name &name : map.arguments(line))
         if (!values.count(name.text) && reported.insert(name.text).second)

@@ -24,7 +24,8 @@ void collectAll(const std::vector<ExprPtr> &all, std::vector<Name> &names) {
 
 void collect(const Expr &expr, std::vector<Name> &names) {
   if (auto *name = expr.as<NameExpr>()) {
-    if (name->path.isSimple())
+    const bool isOpen = name->path.text() == "_"; // of a partial application
+    if (name->path.isSimple() && !isOpen)
       names.push_back(name->path.last());
   } else if (auto *unary = expr.as<UnaryExpr>()) {
     collect(*unary->operand, names);

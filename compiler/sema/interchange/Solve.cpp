@@ -71,10 +71,10 @@ private:
       return {};
     const Expr &operand = leftKnown ? *expr.rhs : *expr.lhs;
     const Value other = evaluate(leftKnown ? *expr.lhs : *expr.rhs, known);
-    if (expr.op == BinaryOp::Eq)
-      return value.kind != Value::Kind::Bool ? Solution{Kind::Fails}
-             : value.boolean()               ? solve(operand, other)
-                                             : Solution{};
+    if (expr.op == BinaryOp::Eq || expr.op == BinaryOp::Ne)
+      return value.kind != Value::Kind::Bool                ? Solution{Kind::Fails}
+             : value.boolean() == (expr.op == BinaryOp::Eq) ? solve(operand, other)
+                                                            : Solution{};
     std::optional<Value> rest = invert(expr.op, value, other, leftKnown);
     return rest ? solve(operand, *rest) : Solution{Kind::Fails};
   }
@@ -109,7 +109,8 @@ private:
       return {};
     const bool takesThen = isThen || (!isElse && !knowsThen);
     Solution found = solve(*expr.cond, Value::ofBool(takesThen));
-    // `if cap == none then none else cap`: the condition does not determine `cap`, but the value does.
+    // `if cap == none then none else cap`: the condition does not determine `cap`, but the value
+    // does.
     const bool isOther = takesThen ? !knowsThen : !knowsElse;
     return found.kind == Kind::Open && isOther
                ? solve(takesThen ? *expr.thenValue : *expr.elseValue, value)
@@ -128,7 +129,7 @@ bool reads(const Expr &expr, const std::string &name) {
 
 bool isInvertible(BinaryOp op) {
   return op == BinaryOp::Add || op == BinaryOp::Sub || op == BinaryOp::Mul || op == BinaryOp::Div ||
-         op == BinaryOp::Eq;
+         op == BinaryOp::Eq || op == BinaryOp::Ne;
 }
 
 } // namespace

@@ -30,11 +30,11 @@ struct Solution {
   Value value = {};
 };
 
-/// Solves through sums, differences, products, quotients, signs, `not`, `==` and `if`. Integers are
-/// solved exactly: `kv_heads * group = 6` has no solution for `kv_heads` = 4. If the value of `if
-/// narrow then rank else none` is `none`, the condition is false; for another value, it is true.
-/// solve() evaluates each solution and compares the result with `value`. `unknown`: the names
-/// without values in `known`.
+/// Solves through sums, differences, products, quotients, signs, `not`, `==`, `!=` and `if`.
+/// Integers are solved exactly: `kv_heads * group = 6` has no solution for `kv_heads` = 4. If the
+/// value of `if narrow then rank else none` is `none`, the condition is false; for another value,
+/// it is true. solve() evaluates each solution and compares the result with `value`. `unknown`: the
+/// names without values in `known`.
 Solution solve(const syntax::Expr &expr, const Value &value, const NamedValues &known,
                const std::set<std::string> &unknown, const Evaluate &evaluate);
 
