@@ -25,4 +25,13 @@ CASES = {
         rope_parameters=dict(full_attention=dict(rope_type="linear", factor=8.0, rope_theta=5000.0),
                              sliding_attention=dict(rope_type="default", rope_theta=300.0)),
         layer_types=["sliding_attention", "full_attention", "full_attention", "sliding_attention"]),
+    "lfm2": hf.Lfm2Config(
+        vocab_size=301, hidden_size=24, num_hidden_layers=3, num_attention_heads=6, num_key_value_heads=2, intermediate_size=40,
+        max_position_embeddings=64, block_multiple_of=7, block_ffn_dim_multiplier=1.3,
+        layer_types=["conv", "full_attention", "conv"]),
+    "lfm2-odd": hf.Lfm2Config(
+        vocab_size=283, hidden_size=18, num_hidden_layers=4, num_attention_heads=3, num_key_value_heads=1, intermediate_size=29,
+        max_position_embeddings=96, head_dim=8, conv_L_cache=5, conv_bias=True, block_auto_adjust_ff_dim=False,
+        tie_word_embeddings=False, norm_eps=1e-4, rope_parameters=dict(rope_type="default", rope_theta=700.0),
+        layer_types=["full_attention", "conv", "conv", "full_attention"]),
 }
