@@ -1,0 +1,37 @@
+"""Gemma, LFM2 and encoders."""
+
+import transformers as hf
+
+SIZES = dict(vocab_size=301, hidden_size=20, num_hidden_layers=3, num_attention_heads=4, num_key_value_heads=2,
+             intermediate_size=37, head_dim=10, max_position_embeddings=64)
+ODD = dict(vocab_size=283, hidden_size=18, num_hidden_layers=4, num_attention_heads=3, num_key_value_heads=1,
+           intermediate_size=29, head_dim=8, max_position_embeddings=96)
+
+CASES = {
+    "gemma": hf.GemmaConfig(**SIZES),
+    "gemma-odd": hf.GemmaConfig(**ODD, hidden_act="gelu", attention_bias=True, tie_word_embeddings=False, rms_norm_eps=1e-5,
+                                rope_parameters=dict(rope_type="default", rope_theta=5000.0)),
+    "gemma2": hf.Gemma2Config(**SIZES, query_pre_attn_scalar=12, sliding_window=7, attn_logit_softcapping=3.0,
+                              final_logit_softcapping=2.0),
+    "gemma2-odd": hf.Gemma2Config(
+        **ODD, query_pre_attn_scalar=6, sliding_window=11, attn_logit_softcapping=None, final_logit_softcapping=None,
+        hidden_activation="gelu", tie_word_embeddings=False, attention_bias=True, rms_norm_eps=1e-5,
+        rope_parameters=dict(rope_type="default", rope_theta=3000.0),
+        layer_types=["full_attention", "sliding_attention", "sliding_attention", "full_attention"]),
+    "gemma3": hf.Gemma3TextConfig(**SIZES, query_pre_attn_scalar=12, sliding_window=7),
+    "gemma3-odd": hf.Gemma3TextConfig(
+        **ODD, query_pre_attn_scalar=6, sliding_window=11, final_logit_softcapping=3.0, hidden_activation="silu",
+        tie_word_embeddings=False, attention_bias=True, rms_norm_eps=1e-5,
+        rope_parameters=dict(full_attention=dict(rope_type="linear", factor=8.0, rope_theta=5000.0),
+                             sliding_attention=dict(rope_type="default", rope_theta=300.0)),
+        layer_types=["sliding_attention", "full_attention", "full_attention", "sliding_attention"]),
+    "lfm2": hf.Lfm2Config(
+        vocab_size=301, hidden_size=24, num_hidden_layers=3, num_attention_heads=6, num_key_value_heads=2, intermediate_size=40,
+        max_position_embeddings=64, block_multiple_of=7, block_ffn_dim_multiplier=1.3,
+        layer_types=["conv", "full_attention", "conv"]),
+    "lfm2-odd": hf.Lfm2Config(
+        vocab_size=283, hidden_size=18, num_hidden_layers=4, num_attention_heads=3, num_key_value_heads=1, intermediate_size=29,
+        max_position_embeddings=96, head_dim=8, conv_L_cache=5, conv_bias=True, block_auto_adjust_ff_dim=False,
+        tie_word_embeddings=False, norm_eps=1e-4, rope_parameters=dict(rope_type="default", rope_theta=700.0),
+        layer_types=["full_attention", "conv", "conv", "full_attention"]),
+}
