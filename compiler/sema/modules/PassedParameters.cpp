@@ -77,7 +77,7 @@ public:
 
 private:
   /// The parameters that `with` stands for. Those of the same file may themselves contain `with`.
-  std::vector<const Formal *> parametersOf(const Path &function) {
+  std::vector<const Formal *> findParameters(const Path &function) {
     Symbol symbol = library.lookup(unit, function);
     const std::vector<Formal> *formals = symbol ? getFormals(*symbol.decl) : nullptr;
     if (!formals) {
@@ -137,7 +137,7 @@ private:
         return !isWith(formal) && formal.name.text == name;
       });
     };
-    for (const Formal *parameter : parametersOf(with.function)) {
+    for (const Formal *parameter : findParameters(with.function)) {
       const std::string &name = parameter->name.text;
       if (isNamed(replaced, name) || isNamed(written, name))
         continue;
@@ -168,7 +168,7 @@ private:
   }
 
   void appendArguments(std::vector<Arg> &replaced, const Arg &with) {
-    for (const Formal *parameter : parametersOf(with.function)) {
+    for (const Formal *parameter : findParameters(with.function)) {
       const Name name = {parameter->name.text, with.loc};
       if (std::any_of(replaced.begin(), replaced.end(), [&](const Arg &arg) {
             return arg.kind == ArgKind::Keyword && arg.name->text == name.text;
