@@ -53,6 +53,7 @@ const std::map<std::string, Builtins::Builtin> &Builtins::table() {
       {"mean", &Builtins::mean},
       {"where", &Builtins::where},
       {"index", &Builtins::index},
+      {"contains", &Builtins::contains},
       {"map", &Builtins::map},
       {"range", &Builtins::range},
       {"element", &Builtins::element},

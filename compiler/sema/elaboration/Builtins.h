@@ -34,6 +34,7 @@ private:
   Value element(CallArgs &args);
   Value length(CallArgs &args);
   Value map(CallArgs &args);
+  Value contains(CallArgs &args);
   // Attention.cpp, Rotary.cpp
   Value attention(CallArgs &args);
   Value window(CallArgs &args);

@@ -1,6 +1,8 @@
 // Functions on lists, which exist only at compile time.
 #include "compiler/sema/elaboration/CallArgs.h"
 
+#include <algorithm>
+
 namespace titan::sema {
 
 namespace {
@@ -67,6 +69,18 @@ Value Builtins::map(CallArgs &args) {
     }
   }
   return Value::ofList(std::move(results));
+}
+
+/// `contains(list, x)`: whether an element equals x.
+Value Builtins::contains(CallArgs &args) {
+  if (!args.expect(2, 2, /*over=*/false, /*along=*/false))
+    return {};
+  if (args[0].kind == Value::Kind::List && !args[1].isTensor())
+    return Value::ofBool(std::count(args[0].elements.begin(), args[0].elements.end(), args[1]) != 0);
+  report(Code::BadArgument, args.loc(),
+         std::string("`contains` takes a list and a value of the compile time, not ") +
+             args[0].describe() + " and " + args[1].describe());
+  return {};
 }
 
 /// `length(list)`: the length of a list.
