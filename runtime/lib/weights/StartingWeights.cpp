@@ -39,16 +39,53 @@ std::string StartingWeights::describeSources() const {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-void StartingWeights::nameTensors() {
+/// The names of all tensors that the map has for these weights.
+std::set<std::string>
+StartingWeights::makeMappedNames(std::span<const NeededWeights> needed) const {
+  std::set<std::string> names;
+  for (const NeededWeights &each : needed)
+    if (const StoredParameter *entry = findEntry(each.parameter))
+      for (int64_t tensor = 0; tensor < StridedLayout(*entry).countTensors(); ++tensor)
+        names.insert(makeTensorName(*entry, each.iterations, tensor));
+  return names;
+}
+
+/// `transformers` saves a model without its heads under the names within it: `h.0.ln_1.weight` for
+/// `transformer.h.0.ln_1.weight`. The first part of the map's names that a store lacks in this way,
+/// with its dot; empty if there is none.
+static std::string findLackingPart(const WeightStore &store, const std::string &prefix,
+                                   const std::set<std::string> &mapped) {
+  std::set<std::string> parts;
+  for (const std::string &name : mapped)
+    if (const size_t dot = name.find('.'); dot != std::string::npos)
+      parts.insert(name.substr(0, dot + 1));
+  const std::vector<std::string> names = store.names();
+  for (const std::string &part : parts) {
+    const bool isThere = std::any_of(names.begin(), names.end(), [&](const std::string &name) {
+      return name.starts_with(part) || mapped.count(prefix + name);
+    });
+    if (!isThere && std::any_of(names.begin(), names.end(), [&](const std::string &name) {
+          return mapped.count(prefix + part + name);
+        }))
+      return part;
+  }
+  return "";
+}
+
+void StartingWeights::nameTensors(std::span<const NeededWeights> needed) {
   tensors.clear();
-  for (size_t s = 0; s < stores.size(); ++s)
+  const std::set<std::string> mapped = makeMappedNames(needed);
+  for (size_t s = 0; s < stores.size(); ++s) {
+    const std::string prefix =
+        sources[s].prefix + findLackingPart(stores[s], sources[s].prefix, mapped);
     for (const std::string &name : stores[s].names()) {
-      const SourceTensor given{s, name};
-      const auto [other, isNew] = tensors.emplace(sources[s].prefix + name, given);
+      const SourceTensor given{s, name, prefix + name};
+      const auto [other, isNew] = tensors.emplace(given.mapped, given);
       if (!isNew)
         throw UserError(fmt::format("two sources have the tensor '{}': {} and {}", other->first,
                                     describe(other->second), describe(given)));
     }
+  }
 }
 
 /// Refuses prefixes of no parameter and of no tensor of the map.
@@ -191,7 +228,7 @@ void StartingWeights::matchOne(const NeededWeights &needed) {
   fitShape(needed, match);
   addRows(needed, match);
   for (const SourceTensor &given : match.tensors)
-    used.insert(sources[given.source].prefix + given.name);
+    used.insert(given.mapped);
   match.layout.emplace(match.stored);
   matched.push_back(std::move(match));
 }
@@ -203,7 +240,7 @@ void StartingWeights::match(std::span<const NeededWeights> needed) {
   missing.clear();
   lacking.clear();
   unmapped.clear();
-  nameTensors();
+  nameTensors(needed);
   checkPrefixes(needed);
   findOwnSources(needed);
   for (const NeededWeights &each : needed)
@@ -342,8 +379,7 @@ std::map<std::string, std::string> StartingWeights::storedTypes() const {
   for (const Match &match : matched)
     for (const SourceTensor &given : match.tensors)
       if (!isOwn[given.source])
-        types[sources[given.source].prefix + given.name] =
-            stores[given.source].find(given.name)->dtype;
+        types[given.mapped] = stores[given.source].find(given.name)->dtype;
   return types;
 }
 

@@ -24,7 +24,9 @@ struct NeededWeights {
 
 /// Matches the tensors of sources with the parameters of a program, and reads them. A source uses
 /// the program's names if it has a tensor of such a name; else the names and layouts of the
-/// program's weight map. In both cases, the prefix of a source precedes the names of its tensors.
+/// program's weight map, also without their first part if the source lacks it (`h.0.ln_1.weight`
+/// for `transformer.h.0.ln_1.weight`). In all cases, the prefix of a source precedes the names of
+/// its tensors.
 class StartingWeights {
 public:
   /// `stores` has one element for each source. All arguments must outlive this object.
@@ -50,7 +52,8 @@ private:
   /// A tensor of a source.
   struct SourceTensor {
     size_t source;
-    std::string name; ///< within the source
+    std::string name;   ///< within the source
+    std::string mapped; ///< as the weight map or the program names it
   };
   /// The stored tensors of one iteration of a parameter.
   struct Match {
@@ -65,7 +68,8 @@ private:
 
   void requestTensors(const Match &match, std::span<const ElementRows> rows) const;
   void readSegment(const Match &match, const ElementRows &rows, std::byte *out) const;
-  void nameTensors();
+  std::set<std::string> makeMappedNames(std::span<const NeededWeights> needed) const;
+  void nameTensors(std::span<const NeededWeights> needed);
   void checkPrefixes(std::span<const NeededWeights> needed) const;
   void findOwnSources(std::span<const NeededWeights> needed);
   const StoredParameter *findEntry(const std::string &parameter) const;
@@ -85,10 +89,10 @@ private:
   const WeightMap &map;
   std::span<const WeightSource> sources;
   std::span<const WeightStore> stores;
-  std::map<std::string, SourceTensor> tensors; ///< by the name with the prefix
+  std::map<std::string, SourceTensor> tensors; ///< by `mapped`
   std::vector<bool> isOwn;                     ///< for each source: it uses the program's names
   std::vector<Match> matched;
-  std::set<std::string> used; ///< names with the prefix
+  std::set<std::string> used; ///< `mapped` names
   std::vector<WeightRow> table;
   std::vector<std::string> missing, unmapped; ///< tensors, parameters; for errors
   std::string lacking; ///< a parameter of which no tensor is in the sources; empty: none

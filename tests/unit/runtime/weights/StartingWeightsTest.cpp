@@ -119,6 +119,21 @@ TEST_F(StartingWeightsTest, ReadsOwnNamesBesideThoseOfTheMap) {
   EXPECT_THAT(read(1), ElementsAre(20, 21, 22, 23, 24, 25));
 }
 
+// GPT-2 of the hub was saved without its head, so its names lack `transformer.`.
+TEST_F(StartingWeightsTest, ReadsNamesThatLackTheirFirstPart) {
+  map = {"hf",
+         {{"teacher.w", "body.w.weight", {2, 3}, 0, {2, 3}, {3, 1}},
+          {"w", "body.h.weight", {2, 3}, 0, {2, 3}, {3, 1}}},
+         {},
+         {"body.*.mask"}};
+  match({file("a", {"w.weight", "h.weight", "h.mask"}, 10)});
+  EXPECT_THAT(read(0), ElementsAre(10, 11, 12, 13, 14, 15));
+  EXPECT_THAT(read(1), ElementsAre(16, 17, 18, 19, 20, 21));
+  EXPECT_EQ(weights->storedTypes().count("body.h.weight"), 1U);
+  EXPECT_THAT(complaint({file("b", {"w.weight", "body.h.weight"})}),
+              HasSubstr("there is no tensor 'body.w.weight'"));
+}
+
 TEST_F(StartingWeightsTest, RefusesTensorsOfTwoSources) {
   const std::string both = file("a", {"teacher.w", "w"}), one = file("b", {"w"});
   EXPECT_EQ(complaint({both, one}),
