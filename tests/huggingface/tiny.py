@@ -43,7 +43,7 @@ FAMILIES = {
             rope_type="llama3", rope_theta=10000.0, factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0,
             original_max_position_embeddings=32)), "models.llama",
         "Llama { layers = 3, embed = 24, kv_heads = 2, group = 2, head = 8, ffn = 40, vocab = 256,"
-        " factor = 8, context = 32 }"),
+        " rope = \"llama3\", factor = 8, context = 32 }"),
     "mistral": Family(hf.MistralConfig(**SIZES, **HEADS, rms_norm_eps=1e-5, sliding_window=7), "models.llama",
                       "Mistral { layers = 3, embed = 24, kv_heads = 2, group = 2, head = 8, ffn = 40, vocab = 256,"
                       " window = 7 }"),

@@ -1,0 +1,39 @@
+"""Variants of Llama, Mistral, Qwen2, Qwen3, Phi-3, OLMo 2, Mixtral, gpt-oss and GPT-2."""
+
+import transformers as hf
+
+from . import Case
+
+SIZES = dict(vocab_size=301, hidden_size=20, num_hidden_layers=3, num_attention_heads=4, num_key_value_heads=2,
+             intermediate_size=37, max_position_embeddings=64)
+ODD = dict(vocab_size=283, hidden_size=18, num_hidden_layers=4, num_attention_heads=3, num_key_value_heads=1,
+           intermediate_size=29, max_position_embeddings=96)
+HEAD = dict(head_dim=8)
+
+
+def rope(kind, **keys):
+    return {"rope_parameters": dict(rope_type=kind, rope_theta=1234.5, **keys)}
+
+
+def spread(count, first, step):
+    return [first + step * i for i in range(count)]
+
+
+LLAMA_3 = dict(factor=3.7, low_freq_factor=1.0, high_freq_factor=4.0, original_max_position_embeddings=24)
+
+CASES = {
+    "llama-biases": hf.LlamaConfig(**SIZES, head_dim=10, attention_bias=True, mlp_bias=True, hidden_act="gelu",
+                                   **rope("llama3", **LLAMA_3)),
+    "llama-linear": hf.LlamaConfig(**ODD, **HEAD, tie_word_embeddings=True, hidden_act="relu2", mlp_bias=True,
+                                   **rope("linear", factor=2.5)),
+    "llama-dynamic": hf.LlamaConfig(**SIZES, **HEAD, hidden_act="quick_gelu", **rope("dynamic", factor=3.0)),
+    # Longer samples than the context: transformers takes other frequencies at each length.
+    "llama-stretched": Case(hf.LlamaConfig(**{**ODD, "max_position_embeddings": 32}, **HEAD, attention_bias=True,
+                                           **rope("dynamic", factor=3.0)), generates=False),
+    "llama-yarn": hf.LlamaConfig(**SIZES, head_dim=10, hidden_act="gelu_new", tie_word_embeddings=True, rms_norm_eps=1e-3,
+                                 **rope("yarn", factor=4.0, beta_fast=8.0, beta_slow=2.0, mscale=0.7, mscale_all_dim=1.0,
+                                        original_max_position_embeddings=16, truncate=False)),
+    "llama-longrope": hf.LlamaConfig(**ODD, **HEAD, hidden_act="mish", **rope(
+        "longrope", factor=8.0, short_factor=spread(4, 1.0, 0.3), long_factor=spread(4, 1.5, 2.0),
+        original_max_position_embeddings=64)),
+}
