@@ -8,6 +8,9 @@ SIZES = dict(vocab_size=288, hidden_size=18, num_hidden_layers=3, num_attention_
 WIDE = dict(vocab_size=259, hidden_size=36, num_hidden_layers=4, num_attention_heads=6, num_key_value_heads=3,
             intermediate_size=28,
             max_position_embeddings=64, pad_token_id=None)
+LATENT = dict(vocab_size=263, hidden_size=24, num_hidden_layers=3, num_attention_heads=3, num_key_value_heads=3,
+              intermediate_size=40, max_position_embeddings=64, pad_token_id=None, kv_lora_rank=11, qk_nope_head_dim=7,
+              qk_rope_head_dim=4)
 HEADS = dict(head_dim=10)
 DEFAULT = dict(rope_type="default", rope_theta=5000.0)
 LLAMA3 = dict(rope_type="llama3", rope_theta=10000.0, factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0,
@@ -63,7 +66,7 @@ CASES = {
         YARN, mscale=1.0, mscale_all_dim=1.0, llama_4_scaling_beta=0.3)),
     "ministral3-tied": hf.Ministral3Config(**WIDE, head_dim=8, tie_word_embeddings=True, rope_parameters=dict(
         LLAMA3, llama_4_scaling_beta=0.1)),
-    "nemotron": hf.NemotronConfig(**SIZES, **HEADS),
+    "nemotron": hf.NemotronConfig(**SIZES, head_dim=12),
     "nemotron-tied": hf.NemotronConfig(**WIDE, head_dim=8, tie_word_embeddings=True, attention_bias=True, mlp_bias=True,
                                        hidden_act="gelu", norm_eps=1e-3,
                                        rope_parameters=dict(LLAMA3, partial_rotary_factor=0.25)),
@@ -77,4 +80,8 @@ CASES = {
     "glm4": hf.Glm4Config(**SIZES, head_dim=12, eos_token_id=1),
     "glm4-tied": hf.Glm4Config(**WIDE, head_dim=8, attention_bias=False, tie_word_embeddings=True, eos_token_id=1,
                                rope_parameters=dict(LLAMA3, partial_rotary_factor=0.75)),
+    "minicpm3": hf.MiniCPM3Config(**LATENT, q_lora_rank=14, v_head_dim=9, dim_model_base=9,
+                                  rope_parameters=dict(YARN, mscale=0.8, mscale_all_dim=0.7)),
+    "minicpm3-wide": hf.MiniCPM3Config(**LATENT, q_lora_rank=None, tie_word_embeddings=False, scale_emb=3, scale_depth=0.9,
+                                       mlp_bias=True, hidden_act="gelu", rope_parameters=LLAMA3),
 }
