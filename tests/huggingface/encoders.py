@@ -1,0 +1,236 @@
+"""Programs that `titanc import` writes for models that read arrays: encoders, classifiers, models of pictures.
+
+    encoders.py [-v] [--keep] [NAME...]
+
+As imported.py, but the data are arrays with the names of the inputs in transformers:
+
+- *logits*: the program after all phases, interpreted, computes the logits of `transformers` to 1e-10.
+- *training*: three steps have the losses, the gradient norms and the final parameters of PyTorch.
+- *generate*: the program refuses to write text, and says why.
+- *round trip*: an export has the tensors of the source, bit for bit, and `transformers` loads it and computes the same
+  logits.
+"""
+
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from functools import cache, partial
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / "parity")]
+
+import numpy  # noqa: E402
+import torch  # noqa: E402
+from safetensors.torch import load_file, save_file  # noqa: E402
+
+try:
+    import transformers as hf
+except ImportError:
+    print("skipped: without the Python package transformers (scripts/setup --data --tests installs it)")
+    sys.exit(0)
+
+from compare import RULES, Result, compare_metric, compare_tensors, read_metric  # noqa: E402
+from float64 import in_float64  # noqa: E402
+from interpret import PHASES  # noqa: E402
+from sample_order import permutation  # noqa: E402
+from titan import (BUILD, QUICK, TITANC, Launch, Report, call, environment_of, lock_product, precision,  # noqa: E402
+                   read_arguments)
+from training import Recipe, train  # noqa: E402
+
+OUT = BUILD / "tests" / "encoders"
+SAMPLES, BATCH, SEQ, STEPS, SEED = 14, 4, 16, 3, 7
+RULE = RULES["float64"]
+
+
+@dataclass(frozen=True)
+class Case:
+    config: object
+    auto: str  # the class of transformers that makes the model
+    inputs: tuple[str, ...] = ("input_ids", "labels")
+    settings: tuple[str, ...] = ()  # of the program
+    sizes: dict[str, int] = field(default_factory=dict)
+
+
+SIZES = dict(vocab_size=61, hidden_size=20, num_hidden_layers=2, num_attention_heads=4, intermediate_size=37,
+             max_position_embeddings=18, pad_token_id=0)
+ODD = dict(vocab_size=53, hidden_size=18, num_hidden_layers=3, num_attention_heads=3, intermediate_size=29,
+           max_position_embeddings=23, pad_token_id=0)
+DRY = dict(hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
+PADDED = ("input_ids", "attention_mask", "labels")
+PAIRS = ("input_ids", "token_type_ids", "attention_mask", "labels")
+
+CASES = {
+    "bert": Case(hf.BertConfig(**SIZES, **DRY), "AutoModelForMaskedLM"),
+    "bert-odd": Case(hf.BertConfig(**ODD, **DRY, hidden_act="gelu_new", type_vocab_size=3, layer_norm_eps=1e-6),
+                     "AutoModelForMaskedLM", PAIRS, ("model.padded=true", "model.pairs=true")),
+}
+
+
+def draw(name: str, count: int, seed: int) -> dict[str, torch.Tensor]:
+    """The arrays of a case. Padding has no labels."""
+    case, chance = CASES[name], torch.Generator().manual_seed(seed)
+    config = case.config
+
+    def numbers(below: int, *shape: int, least: int = 0) -> torch.Tensor:
+        return torch.randint(least, below, (count, *shape), generator=chance)
+
+    lengths = numbers(SEQ + 1, least=SEQ // 2)
+    there = (torch.arange(SEQ) < lengths[:, None]).long() if "attention_mask" in case.inputs else torch.ones(count, SEQ).long()
+    arrays = {"input_ids": numbers(config.vocab_size, SEQ, least=1) * there, "attention_mask": there}
+    if "token_type_ids" in case.inputs:
+        arrays["token_type_ids"] = numbers(config.type_vocab_size, SEQ)
+    counts = (torch.rand(count, SEQ, generator=chance) < 0.3) & there.bool()
+    arrays["labels"] = torch.where(counts, numbers(config.vocab_size, SEQ), -100)
+    return {n: arrays[n] for n in case.inputs}
+
+
+@cache
+def make(name: str):
+    """The model of `transformers` and its directory."""
+    case, folder = CASES[name], OUT / name / "hf"
+    case.config._attn_implementation = "eager"  # others refuse float64
+    architecture = getattr(hf, case.auto)._model_mapping[type(case.config)]  # imports its code, which in_float64 changes
+    torch.manual_seed(3)
+    with in_float64():
+        model = architecture(case.config)
+        with torch.no_grad():
+            for parameter in model.parameters():
+                parameter += 0.1 * torch.randn_like(parameter)
+    with lock_product(folder):
+        if not folder.exists():
+            model.save_pretrained(folder)
+    return model.eval(), folder
+
+
+def settings(name: str) -> list[str]:
+    case = CASES[name]
+    given = (f"data.batch={BATCH}", "data.format=arrays", "eval.data.format=arrays", f"data.seq={SEQ}", "optimizer.lr=8e-4",
+             "optimizer.weight_decay=0.1", "schedule.warmup=2", "schedule.decay=linear", "schedule.to=0", *case.settings)
+    return [*precision("float64"), *(word for setting in given for word in ("--set", setting))]
+
+
+def source_of(name: str) -> Path:
+    _, folder = make(name)
+    source = OUT / name / "imported.titan"
+    with lock_product(source):
+        if not source.exists():
+            call([TITANC, "import", folder, "-o", source])
+    return source
+
+
+def executable(name: str) -> Path:
+    source, exe = source_of(name), OUT / name / "imported"
+    with lock_product(exe):
+        if not exe.exists():
+            call([TITANC, "build", source, "-o", exe, *QUICK, *settings(name)])
+    return exe
+
+
+def write(folder: Path, arrays: dict[str, torch.Tensor]) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    for array, values in arrays.items():
+        numpy.save(folder / f"{array}.npy", values.numpy())
+    return folder
+
+
+def their_logits(model, arrays: dict[str, torch.Tensor]) -> torch.Tensor:
+    with in_float64(), torch.no_grad():
+        return model(**{n: a for n, a in arrays.items() if n != "labels"}).logits
+
+
+class Reference:
+    """A model of transformers in the form that tests/parity/training.py trains."""
+
+    UNDECAYED = ()
+
+    def __init__(self, model):
+        self.model = model
+
+    def loss(self, parameters, **arrays):
+        with in_float64():
+            return torch.func.functional_call(self.model, parameters, (), arrays).loss
+
+
+def tensors_of(folder: Path) -> dict[str, torch.Tensor]:
+    return {name: tensor for file in sorted(folder.glob("*.safetensors")) for name, tensor in load_file(file).items()}
+
+
+def training(name: str):
+    model, folder = make(name)
+    data = draw(name, SAMPLES, 3)
+    out = Launch(STEPS, SEED).run(executable(name), write(OUT / name / "data", data), OUT / name / "trained",
+                                  ["--init-from", folder])
+    order = [permutation(g % SAMPLES, SAMPLES, SEED, g // SAMPLES) for g in range(STEPS * BATCH)]
+    batches = [{n: a[order[step * BATCH:(step + 1) * BATCH]] for n, a in data.items()} for step in range(STEPS)]
+    parameters = {n: p.detach() for n, p in model.named_parameters()}
+    rows, _, final = train(Reference(model), parameters, batches, Recipe(steps=STEPS))
+    result = Result()
+    for kind, limit in (("loss", 1e-12), ("grad_norm", RULE.norm)):
+        compare_metric(kind, read_metric(out, kind), {row["step"]: row[kind] for row in rows}, limit, result)
+    exported = OUT / name / "exported-run"
+    call([executable(name), "export", "--init-from", out, "--hf", exported], env=environment_of({}))
+    ours = tensors_of(exported)
+    theirs = {n: t for n, t in final.items() if n in ours}
+    compare_tensors("parameters", ours, theirs, RULE.parameters, result)
+    return result.passed() and len(theirs) > 2, result.table()
+
+
+def logits(name: str):
+    model, folder = make(name)
+    here = OUT / name
+    arrays = {n: a for n, a in draw(name, 1, 5).items() if n != "labels"}
+    out = Launch(1, SEED).run(executable(name), write(here / "short", draw(name, SAMPLES, 3)), here / "read",
+                              ["--init-from", folder])
+    save_file({**load_file(out / "initial.safetensors"), **arrays}, here / "inputs.safetensors")
+    ir = here / "model.mlir"
+    ir.write_text(call([TITANC, "--stop-after=model", *settings(name), source_of(name)]))
+    for phase in PHASES:
+        ir.write_text(call([BUILD / "bin" / "titan-opt", f"--titan-phase-{phase}", ir]))
+    dump = here / "logits.safetensors"
+    call([BUILD / "bin" / "titan-interpret", "--program=logits", f"--dump={dump}",
+          f"--inputs={here / 'inputs.safetensors'}", ir])
+    theirs = their_logits(model, arrays)
+    ours = load_file(dump)
+    if "attention_mask" in arrays and theirs.dim() == 3:  # what padding computes counts nowhere
+        there = arrays["attention_mask"].bool()
+        ours, theirs = {n: t[there] for n, t in ours.items()}, theirs[there]
+    result = Result()
+    compare_tensors("logits", ours, {"output.logits": theirs}, (1e-10, 1e-12), result)
+    return result.passed(), result.table()
+
+
+def generate(name: str):
+    _, folder = make(name)
+    done = subprocess.run([executable(name), "generate", "--init-from", folder, "--prompt", "a", "--tokenizer", "bytes"],
+                          capture_output=True, text=True, env=environment_of({}), check=False)
+    return done.returncode != 0 and "has no input called tokens" in done.stderr, f"    {done.returncode} {done.stderr}"
+
+
+def round_trip(name: str):
+    model, folder = make(name)
+    out = OUT / name / "exported"
+    call([executable(name), "export", "--init-from", folder, "--hf", out], env=environment_of({}))
+    ours, theirs = tensors_of(out), tensors_of(folder)
+    different = [n for n in sorted(ours.keys() | theirs.keys())
+                 if n not in ours or n not in theirs or not torch.equal(ours[n], theirs[n])]
+    with in_float64():
+        loaded = getattr(hf, CASES[name].auto).from_pretrained(out, dtype=torch.float64, attn_implementation="eager").eval()
+    arrays = draw(name, 2, 5)
+    same = type(loaded) is type(model) and torch.equal(their_logits(loaded, arrays), their_logits(model, arrays))
+    return same and not different, f"    differ: {', '.join(different) or 'none'}; transformers agrees: {same}"
+
+
+def main() -> None:
+    arguments = read_arguments(__doc__, OUT, lambda parser: parser.add_argument(
+        "--keep", action="store_true", help="keep the programs of earlier calls"))
+    torch.set_num_threads(1)
+    report = Report()
+    report.cases([(f"{name} {what}", partial(run, name)) for name in CASES for what, run in
+                  (("logits", logits), ("training", training), ("generate", generate), ("round trip", round_trip))],
+                 arguments.names)
+    report.end()
+
+
+if __name__ == "__main__":
+    main()
