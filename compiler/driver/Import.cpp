@@ -65,9 +65,11 @@ public:
     if (!imported)
       return std::nullopt;
     ImportedModel model = describe(*map, *config, std::move(imported->arguments));
+    model.ignored = std::move(imported->ignored);
     constexpr int64_t longest = 2048; // positions of a sample of the written run
     model.seq =
         chooseLength(*map, model.arguments, std::min(imported->length.value_or(longest), longest));
+    model.readsTokens = readsTokens;
     return model.seq ? layOut(makeImportText(model)) : std::nullopt;
   }
 
@@ -218,8 +220,11 @@ private:
       spec.sizes[spec.dataDims.positions] = {sema::Value::ofInt(length), {}};
       DiagnosticEngine trial(sources);
       sema::Model model;
-      if (sema::elaborate(map.subject.base, spec, library, trial, model))
+      if (sema::elaborate(map.subject.base, spec, library, trial, model)) {
+        readsTokens =
+            llvm::any_of(model.inputs, [](const auto &input) { return input.name == "tokens"; });
         return matchesWeights(map, model) ? length : 0;
+      }
       if (length == 1)
         reportRefusal(map, trial.all().front(), arguments);
     }
@@ -324,7 +329,8 @@ private:
   const ImportOptions &options;
   sema::Library library;
   std::map<std::string, const sema::Unit *> units;
-  std::string path; ///< of the configuration
+  std::string path;        ///< of the configuration
+  bool readsTokens = true; ///< the model has an input `tokens`
   std::optional<FileId> file;
 };
 

@@ -54,17 +54,36 @@ static std::string print(const sema::Value &value) {
   }
 }
 
+/// A comment in lines of at most 100 characters; empty without keys.
+static std::string listIgnored(const std::vector<std::string> &keys) {
+  if (keys.empty())
+    return "";
+  std::string text, line = "# Keys that do not change the model:";
+  constexpr size_t longest = 98;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const std::string word = keys[i] + (i + 1 < keys.size() ? "," : ".");
+    if (line.size() + 1 + word.size() > longest) {
+      text += line + "\n";
+      line = "#";
+    }
+    line += " " + word;
+  }
+  return text + line + "\n";
+}
+
 std::string makeImportText(const ImportedModel &model) {
-  std::string text = "# From " + model.source + ".\n", arguments;
+  std::string text = "# From " + model.source + ".\n" + listIgnored(model.ignored), arguments;
   for (const std::string &module : model.modules)
     text += "import " + module + "\n";
   for (const auto &[name, argument] : model.arguments)
     arguments += (arguments.empty() ? "" : ", ") + name + " = " + print(argument.value);
+  const std::string format = model.readsTokens ? "indexed" : "arrays";
   text += "\nmodel " + model.name + " = " + model.base + " {\n" + arguments + "\n}\n";
   text += "\ntrain finetune = " + model.name +
           " {\n"
-          "data { format = indexed, seq = " +
-          std::to_string(model.seq) + ", batch = 8 }\neval { data { format = indexed } }\n";
+          "data { format = " +
+          format + ", seq = " + std::to_string(model.seq) +
+          ", batch = 8 }\neval { data { format = " + format + " } }\n";
   if (!model.compute.empty())
     text += "precision { compute = " + model.compute + " }\n";
   if (!model.stored.empty())

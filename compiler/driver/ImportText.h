@@ -7,13 +7,15 @@ namespace titan::driver {
 
 struct ImportedModel {
   std::string source;               ///< the configuration, for the comment at the beginning
+  std::vector<std::string> ignored; ///< keys of the configuration that do not change the model
   std::vector<std::string> modules; ///< to import: `models.small`, or a path in quotes
   std::string name, base;           ///< `Small_1B`, `Small`
   std::vector<sema::NamedArgument> arguments;
   std::vector<std::string> rules; ///< `parameters "*" { frozen = true }`
   std::string compute;            ///< element type of computations; empty: the default
   std::string stored;             ///< element type of exported weights; empty: the default
-  int64_t seq = 0;                ///< tokens in a sample
+  int64_t seq = 0;                ///< positions of a sample
+  bool readsTokens = true; ///< it has an input `tokens`, so that files of tokens are its data
 };
 
 /// A program with the model and a run that trains it, not yet laid out.

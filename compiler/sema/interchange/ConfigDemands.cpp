@@ -176,8 +176,11 @@ private:
         continue;
       for (const Path &key : line.entry->keys) {
         ignoredKeys.insert({line.object, key.text()});
-        if (const ConfigValue *member = findMember(*object, key))
+        if (const ConfigValue *member = findMember(*object, key)) {
           ignored.insert(member);
+          if (!member->isNull())
+            result.withoutEffect.push_back(result.prefixes[line.object] + key.text());
+        }
       }
     }
   }

@@ -20,7 +20,8 @@ struct ConfigDemands {
   std::vector<ConfigDemand> demands;
   std::set<const ConfigLine *> answered; ///< the lines that have a key or a default
   std::set<const ConfigLine *> ignored; ///< equations whose keys do not count in this configuration
-  std::optional<int64_t> length;        ///< of samples for which the model is made, in positions
+  std::vector<std::string> withoutEffect; ///< the keys of the configuration that `ignore` names
+  std::optional<int64_t> length;          ///< of samples for which the model is made, in positions
 };
 
 /// Reports keys without a line, and objects and lists instead of values.

@@ -95,6 +95,10 @@ public:
     return true;
   }
   bool end_object() override {
+    ConfigValue &object = *objects.back();
+    object.length = std::make_shared<ConfigValue>();
+    object.length->loc = object.loc;
+    object.length->value = Value::ofInt(std::ssize(object.members));
     objects.pop_back();
     --depth;
     return true;

@@ -16,6 +16,8 @@ struct ConfigValue {
   /// Of a value that is no object; an Error value for lists with objects, which only ignored keys
   /// may have.
   Value value = {};
+  /// Of an object: the number of its members, for the key `id2label.length`.
+  std::shared_ptr<ConfigValue> length = {};
 
   bool isNull() const { return !isObject && value.kind == Value::Kind::None; }
 };

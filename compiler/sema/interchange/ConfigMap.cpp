@@ -131,9 +131,12 @@ const ConfigValue *findMember(const ConfigValue &object, const Path &path) {
   const ConfigValue *at = &object;
   for (const Name &name : path.segments) {
     auto member = at->members.find(name.text);
-    if (member == at->members.end())
+    if (member != at->members.end())
+      at = &member->second;
+    else if (name.text == "length" && at->length && at != &object)
+      at = at->length.get();
+    else
       return nullptr;
-    at = &member->second;
   }
   return at;
 }

@@ -54,7 +54,8 @@ std::optional<ConfigMap> resolveConfig(const Symbol &decl, const Library &librar
 /// of the model that no equation can give.
 void checkConfig(const ConfigMap &map, DiagnosticEngine &diags);
 
-/// The member at a path within an object; null if there is none.
+/// The member at a path within an object; null if there is none. `a.length` is the number of
+/// members of the object `a`, unless it has a member of this name.
 const ConfigValue *findMember(const ConfigValue &object, const syntax::Path &path);
 
 /// Evaluates with `names`; an Error value, without a report, if there is no value.

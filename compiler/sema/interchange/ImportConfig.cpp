@@ -23,7 +23,8 @@ public:
       reportMissing();
     if (diags.errorReports() == errorsBefore)
       checkOpenDemands();
-    return ImportedConfig{withoutDefaults(), given.length};
+    std::sort(given.withoutEffect.begin(), given.withoutEffect.end());
+    return ImportedConfig{withoutDefaults(), given.length, std::move(given.withoutEffect)};
   }
 
 private:

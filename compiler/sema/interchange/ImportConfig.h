@@ -12,6 +12,7 @@ using NamedArgument = std::pair<std::string, Argument>;
 struct ImportedConfig {
   std::vector<NamedArgument> arguments; ///< that differ from those of the declaration's model
   std::optional<int64_t> length;        ///< of samples for which the model is made, in positions
+  std::vector<std::string> ignored;     ///< keys without effect on the model, sorted
 };
 
 /// Empty after errors, which are reported at the keys of the configuration: a key without a
