@@ -37,3 +37,30 @@ CASES = {
         "longrope", factor=8.0, short_factor=spread(4, 1.0, 0.3), long_factor=spread(4, 1.5, 2.0),
         original_max_position_embeddings=64)),
 }
+
+CASES |= {
+    "mistral-window": hf.MistralConfig(**SIZES, head_dim=10, sliding_window=7, hidden_act="gelu", tie_word_embeddings=True,
+                                       **rope("yarn", factor=8.0, original_max_position_embeddings=8)),
+    "mistral-plain": hf.MistralConfig(**{**ODD, "num_attention_heads": 8, "num_key_value_heads": 8}, head_dim=4,
+                                      sliding_window=None, **rope("linear", factor=3.0)),
+    "qwen2-window": hf.Qwen2Config(**{**SIZES, "hidden_size": 24}, use_sliding_window=True, sliding_window=7, max_window_layers=2,
+                                   **rope("yarn", factor=4.0, original_max_position_embeddings=16, attention_factor=1.25)),
+    "qwen2-layers": hf.Qwen2Config(**ODD, use_sliding_window=True, sliding_window=5, tie_word_embeddings=True,
+                                   hidden_act="relu", layer_types=["full_attention", "sliding_attention"] * 2,
+                                   **rope("dynamic", factor=2.0)),
+    "phi3-part": hf.Phi3Config(**{**SIZES, "hidden_size": 32}, pad_token_id=0, sliding_window=262144, partial_rotary_factor=0.75,
+                               tie_word_embeddings=True, original_max_position_embeddings=48,
+                               rope_parameters=dict(rope_type="longrope", rope_theta=1234.5, partial_rotary_factor=0.75,
+                                                    short_factor=spread(3, 1.0, 0.2), long_factor=spread(3, 1.5, 3.0))),
+    # Longer samples than the original length: transformers takes the other factors for shorter texts.
+    "phi3-long": Case(hf.Phi3Config(**ODD, pad_token_id=0, sliding_window=11, original_max_position_embeddings=24,
+                                    hidden_act="gelu", rope_parameters=dict(
+                                        rope_type="longrope", rope_theta=1234.5, short_factor=spread(3, 1.0, 0.2),
+                                        long_factor=spread(3, 1.5, 3.0))), generates=False),
+    "phi3-rotated": hf.Phi3Config(**{**SIZES, "hidden_size": 40}, pad_token_id=0, hidden_act="gelu_pytorch_tanh",
+                                  rope_parameters=dict(rope_type="default", rope_theta=500.0, partial_rotary_factor=0.4)),
+    "olmo2-biases": hf.Olmo2Config(**SIZES, head_dim=10, attention_bias=True, hidden_act="gelu",
+                                   **rope("llama3", **LLAMA_3)),
+    "olmo2-yarn": hf.Olmo2Config(**ODD, tie_word_embeddings=True, rms_norm_eps=1e-3, hidden_act="relu6",
+                                 **rope("yarn", factor=4.0, original_max_position_embeddings=16)),
+}
