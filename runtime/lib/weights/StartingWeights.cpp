@@ -189,11 +189,15 @@ void StartingWeights::fitShape(const NeededWeights &needed, Match &match) const 
 void StartingWeights::addRows(const NeededWeights &needed, const Match &match) {
   if (match.tensors.empty())
     table.push_back({Outcome::Fresh, needed.name, "", "", "optional, and in no source"});
-  const std::string reason =
-      match.isPartial() ? fmt::format("stored as [{}]", fmt::join(match.stored.shape, ", ")) : "";
-  for (const SourceTensor &given : match.tensors)
+  for (const SourceTensor &given : match.tensors) {
+    const LazyTensor *quantized = stores[given.source].findQuantized(given.name);
+    const std::string reason =
+        match.isPartial() ? fmt::format("stored as [{}]", fmt::join(match.stored.shape, ", "))
+        : quantized       ? fmt::format("dequantized ({})", quantized->method())
+                          : "";
     table.push_back({match.isPartial() ? Outcome::Partial : Outcome::Loaded, needed.name,
                      given.name, sources[given.source].text(), reason});
+  }
 }
 
 int64_t StartingWeights::countTensors(const std::string &parameter) const {
@@ -266,6 +270,9 @@ void StartingWeights::checkCopy(const std::string &copy, const std::string &orig
   const StoredTensor *to = stores[given.source].find(given.name), *from = nullptr;
   if (const auto found = tensors.find(original); found != tensors.end())
     from = stores[found->second.source].find(found->second.name);
+  for (const StoredTensor *each : {to, from})
+    for (const WeightStore &store : stores)
+      store.requireElements(each);
   if (from && to->dtype == from->dtype && to->shape == from->shape &&
       std::equal(to->bytes.begin(), to->bytes.end(), from->bytes.begin(), from->bytes.end()))
     return;
@@ -328,7 +335,8 @@ void StartingWeights::requestTensors(const Match &match, std::span<const Element
     all *= size;
   if (2 * wanted >= all)
     for (const SourceTensor &given : match.tensors)
-      readAhead(stores[given.source].find(given.name)->bytes);
+      if (!stores[given.source].findQuantized(given.name))
+        readAhead(stores[given.source].find(given.name)->bytes);
 }
 
 void StartingWeights::read(size_t index, std::span<const ElementRows> rows, std::byte *out) const {

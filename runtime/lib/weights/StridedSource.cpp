@@ -85,7 +85,14 @@ void StridedSource::readAs(const StridedBlock &block, const std::byte *from, std
   ColumnReader<Word, decltype(write)>(block, from, write).read();
 }
 
+void StridedSource::require(const StridedBlock &block) const {
+  for (int64_t column : block.columns)
+    lazy->require(block.stored + column, (block.count - 1) * block.storedStride + 1);
+}
+
 void StridedSource::read(const StridedBlock &block, void *out) const {
+  if (lazy)
+    require(block);
   const std::byte *from = bytes.data() + block.stored * stored->bytes;
   std::byte *to = static_cast<std::byte *>(out) + block.local * getByteSize(type);
   if (block.localStride == 1 && block.storedStride == 1)
@@ -102,6 +109,8 @@ void StridedSource::read(const StridedBlock &block, void *out) const {
 }
 
 void StridedSource::read(int64_t first, int64_t count, void *out) const {
+  if (lazy)
+    lazy->require(first, count);
   convert(bytes.data() + first * stored->bytes, count, static_cast<std::byte *>(out));
   finishCopies();
 }

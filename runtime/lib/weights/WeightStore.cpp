@@ -1,4 +1,5 @@
 #include "WeightStore.h"
+#include "QuantizedTensors.h"
 #include "ShardIndex.h"
 #include "base/Error.h"
 #include "files/ReadFile.h"
@@ -59,6 +60,11 @@ WeightStore::WeightStore(std::string name, const std::vector<std::string> &paths
       if (!byName.emplace(tensorName, &tensor).second)
         throw UserError(root + ": the tensor '" + tensorName + "' is in two files");
   }
+  try {
+    quantized = replaceQuantized(byName);
+  } catch (const UserError &error) {
+    throw UserError(root + ": " + error.what());
+  }
 }
 
 std::string WeightStore::directory() const {
@@ -77,6 +83,17 @@ const StoredTensor *WeightStore::find(const std::string &name) const {
   return found == byName.end() ? nullptr : found->second;
 }
 
+const LazyTensor *WeightStore::findQuantized(const std::string &name) const {
+  auto found = quantized.find(name);
+  return found == quantized.end() ? nullptr : found->second.get();
+}
+
+void WeightStore::requireElements(const StoredTensor *tensor) const {
+  for (const auto &[name, lazy] : quantized)
+    if (tensor == &lazy->tensor())
+      lazy->require(0, std::ssize(tensor->bytes) / *storedBytes(tensor->dtype));
+}
+
 StridedSource WeightStore::open(const std::string &name, DType type) const {
   const StoredTensor *tensor = find(name);
   if (!tensor)
@@ -88,7 +105,7 @@ StridedSource WeightStore::open(const std::string &name, DType type) const {
                                 type == DType::I64 ? "integers"
                                                    : "F64, F32, F16 or BF16; quantized weights "
                                                      "must be dequantized and saved again"));
-  return {*tensor, *stored, type};
+  return {*tensor, *stored, type, findQuantized(name)};
 }
 
 void WeightStore::readRange(const std::string &name, int64_t first, int64_t count, DType type,
@@ -103,6 +120,8 @@ void WeightStore::readRange(const std::string &name, int64_t first, int64_t coun
 void WeightStore::release() const {
   for (const auto &file : files)
     file->release();
+  for (const auto &[name, tensor] : quantized)
+    tensor->release();
 }
 
 void WeightStore::expectExactly(const std::map<std::string, std::vector<int64_t>> &shapes) const {

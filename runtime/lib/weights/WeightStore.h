@@ -2,6 +2,7 @@
 #pragma once
 
 #include "FileTypes.h"
+#include "LazyTensor.h"
 #include "StridedSource.h"
 #include "base/files/Safetensors.h"
 
@@ -17,7 +18,7 @@ namespace titan::rt {
 /// All weights under a path: one .safetensors file; a directory with model.safetensors; one with
 /// model.safetensors.index.json and the files it names; or the directory of a run that has not
 /// finished, for its latest checkpoint. Or all weights of a list of files; `root` then names them
-/// in messages.
+/// in messages. Quantized weights (QuantizedTensors.h) are tensors of floating-point numbers here.
 class WeightStore {
 public:
   explicit WeightStore(const std::string &path);
@@ -30,6 +31,11 @@ public:
   std::vector<std::string> names() const;
   /// Null if there is no tensor of this name.
   const StoredTensor *find(const std::string &name) const;
+  /// The quantized weights behind a tensor, whose bytes are computed when they are required; null
+  /// for other tensors.
+  const LazyTensor *findQuantized(const std::string &name) const;
+  /// Computes all bytes of a tensor if it is one of the quantized tensors of this store.
+  void requireElements(const StoredTensor *tensor) const;
 
   /// The tensor as numbers of `type`. Errors, by name, if there is none or its numbers are of
   /// another kind.
@@ -49,6 +55,7 @@ private:
   std::string root;
   std::vector<std::unique_ptr<SafetensorsFile>> files;
   std::map<std::string, const StoredTensor *> byName;
+  std::map<std::string, std::unique_ptr<LazyTensor>> quantized; ///< in `byName`, too
 };
 
 /// Divides tensors of these sizes, in their order, into files. Returns for each file the index
