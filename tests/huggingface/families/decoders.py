@@ -14,7 +14,7 @@ LATENT = dict(vocab_size=263, hidden_size=24, num_hidden_layers=3, num_attention
 HEADS = dict(head_dim=10)
 DEFAULT = dict(rope_type="default", rope_theta=5000.0)
 LLAMA3 = dict(rope_type="llama3", rope_theta=10000.0, factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0,
-              original_max_position_embeddings=16)
+              original_max_position_embeddings=8)
 YARN = dict(rope_type="yarn", rope_theta=10000.0, factor=4.0, original_max_position_embeddings=16)
 KINDS = ["sliding_attention", "full_attention", "sliding_attention", "sliding_attention"]
 
@@ -46,13 +46,16 @@ CASES = {
                               rope_parameters=DEFAULT),
     "hunyuan": hf.HunYuanDenseV1Config(**SIZES, **HEADS),
     "hunyuan-tied": hf.HunYuanDenseV1Config(**WIDE, head_dim=8, tie_word_embeddings=True, attention_bias=True,
-                                            rope_parameters=YARN),
+                                            rope_parameters=dict(
+                                                rope_type="dynamic", alpha=50.0, factor=1.0, beta_fast=32, beta_slow=1,
+                                                mscale=1.0, mscale_all_dim=1.0)),
     "olmo": hf.OlmoConfig(**WIDE),
     "olmo-clipped": hf.OlmoConfig(**{**WIDE, "num_key_value_heads": 2}, tie_word_embeddings=True, clip_qkv=0.3,
                                   attention_bias=True, rope_parameters=DEFAULT),
     "olmo3": hf.Olmo3Config(**WIDE, sliding_window=7),
     "olmo3-tied": hf.Olmo3Config(**{**WIDE, "num_key_value_heads": 2}, sliding_window=5, layer_types=KINDS,
-                                 attention_bias=True, tie_word_embeddings=True, rms_norm_eps=1e-3),
+                                 attention_bias=True, tie_word_embeddings=True, rms_norm_eps=1e-3, rope_parameters=dict(
+                                     sliding_attention=dict(rope_type="default", rope_theta=3000.0), full_attention=YARN)),
     "exaone4": hf.Exaone4Config(**WIDE, sliding_window=7),
     "exaone4-full": hf.Exaone4Config(**{**WIDE, "num_key_value_heads": 2}, sliding_window=None, tie_word_embeddings=True,
                                      layer_types=["full_attention"] * 4, rope_parameters=YARN),
