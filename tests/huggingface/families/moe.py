@@ -12,6 +12,9 @@ ROUTED = dict(moe_intermediate_size=14, num_experts=5, num_experts_per_tok=3)
 LOCAL = dict(num_local_experts=5, num_experts_per_tok=3)
 GROUPED = dict(moe_intermediate_size=14, n_routed_experts=12, num_experts_per_tok=3, n_shared_experts=2,
                routed_scaling_factor=1.7)
+# Latent attention: no two sizes of it are equal.
+LATENT = SIZES | GROUPED | dict(num_key_value_heads=6, qk_nope_head_dim=10, qk_rope_head_dim=8, v_head_dim=7, kv_lora_rank=9)
+YARN = dict(rope_type="yarn", rope_theta=500.0, factor=4.0, original_max_position_embeddings=16)
 
 CASES = {
     "mixtral-window": hf.MixtralConfig(**SIZES, **BALANCE, **LOCAL, head_dim=10, sliding_window=11, rms_norm_eps=1e-4),
@@ -51,4 +54,11 @@ CASES = {
     "hunyuan-moe-alpha": hf.HunYuanMoEV1Config(**SIZES, head_dim=6, num_experts=5, moe_topk=2, tie_word_embeddings=True,
                                                rope_parameters=dict(rope_type="dynamic", rope_theta=1000., alpha=30.0,
                                                                     factor=1.0)),
+    "deepseek-v2-odd": hf.DeepseekV2Config(**LATENT, q_lora_rank=None, topk_method="group_limited_greedy", n_group=3, topk_group=2,
+                                           first_k_dense_replace=1, rms_norm_eps=1e-4, rope_parameters=YARN),
+    "deepseek-v3-odd": hf.DeepseekV3Config(**LATENT, q_lora_rank=11, n_group=3, topk_group=2, first_k_dense_replace=0,
+                                           norm_topk_prob=False, rope_interleave=False, rms_norm_eps=1e-5, tie_word_embeddings=True,
+                                           rope_parameters=YARN | dict(mscale=1.0, mscale_all_dim=0.7)),
+    "deepseek-v3-moonlight": hf.DeepseekV3Config(**LATENT, q_lora_rank=None, n_group=1, topk_group=1, first_k_dense_replace=1,
+                                                 rope_theta=50000.0, hidden_act="gelu"),
 }
