@@ -57,6 +57,7 @@ SIZES = dict(vocab_size=61, hidden_size=20, num_hidden_layers=2, num_attention_h
 ODD = dict(vocab_size=53, hidden_size=18, num_hidden_layers=3, num_attention_heads=3, intermediate_size=29,
            max_position_embeddings=23, pad_token_id=0)
 DRY = dict(hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
+SPECIAL = dict(bos_token_id=1, eos_token_id=2, cls_token_id=1, sep_token_id=2)
 PADDED = ("input_ids", "attention_mask", "labels")
 PAIRS = ("input_ids", "token_type_ids", "attention_mask", "labels")
 
@@ -64,6 +65,16 @@ CASES = {
     "bert": Case(hf.BertConfig(**SIZES, **DRY), "AutoModelForMaskedLM"),
     "bert-odd": Case(hf.BertConfig(**ODD, **DRY, hidden_act="gelu_new", type_vocab_size=3, layer_norm_eps=1e-6),
                      "AutoModelForMaskedLM", PAIRS, ("model.padded=true", "model.pairs=true")),
+    "bert-classes": Case(hf.BertConfig(**ODD, **DRY), "AutoModelForSequenceClassification", PADDED, ("model.padded=true",)),
+    "bert-tokens": Case(hf.BertConfig(**SIZES, **DRY), "AutoModelForTokenClassification", PADDED, ("model.padded=true",)),
+    "modernbert": Case(hf.ModernBertConfig(**{**SIZES, "num_attention_heads": 2, "num_hidden_layers": 4}, **SPECIAL, local_attention=6), "AutoModelForMaskedLM"),
+    "modernbert-odd": Case(hf.ModernBertConfig(
+        **ODD, **SPECIAL, local_attention=9, hidden_activation="silu", classifier_activation="tanh", norm_eps=1e-4, norm_bias=True,
+        attention_bias=True, mlp_bias=True, classifier_bias=True, decoder_bias=False, tie_word_embeddings=False,
+        layer_types=["sliding_attention", "full_attention", "sliding_attention"],
+        rope_parameters=dict(full_attention=dict(rope_type="default", rope_theta=700.0),
+                             sliding_attention=dict(rope_type="default", rope_theta=30.0))),
+        "AutoModelForMaskedLM", PADDED, ("model.padded=true",)),
 }
 
 
@@ -80,8 +91,11 @@ def draw(name: str, count: int, seed: int) -> dict[str, torch.Tensor]:
     arrays = {"input_ids": numbers(config.vocab_size, SEQ, least=1) * there, "attention_mask": there}
     if "token_type_ids" in case.inputs:
         arrays["token_type_ids"] = numbers(config.type_vocab_size, SEQ)
+    classes = config.vocab_size if case.auto == "AutoModelForMaskedLM" else config.num_labels
     counts = (torch.rand(count, SEQ, generator=chance) < 0.3) & there.bool()
-    arrays["labels"] = torch.where(counts, numbers(config.vocab_size, SEQ), -100)
+    arrays["labels"] = torch.where(counts, numbers(classes, SEQ), -100)
+    if case.auto == "AutoModelForSequenceClassification":
+        arrays["labels"] = numbers(classes)
     return {n: arrays[n] for n in case.inputs}
 
 

@@ -10,13 +10,14 @@ ODD = dict(vocab_size=283, hidden_size=18, num_hidden_layers=4, num_attention_he
 CASES = {
     "gemma": hf.GemmaConfig(**SIZES),
     "gemma-odd": hf.GemmaConfig(**ODD, hidden_act="gelu", attention_bias=True, tie_word_embeddings=False, rms_norm_eps=1e-5,
-                                rope_parameters=dict(rope_type="default", rope_theta=5000.0)),
+                                rope_parameters=dict(
+                                    rope_type="yarn", rope_theta=5000.0, factor=4.0, original_max_position_embeddings=24)),
     "gemma2": hf.Gemma2Config(**SIZES, query_pre_attn_scalar=12, sliding_window=7, attn_logit_softcapping=3.0,
                               final_logit_softcapping=2.0),
     "gemma2-odd": hf.Gemma2Config(
         **ODD, query_pre_attn_scalar=6, sliding_window=11, attn_logit_softcapping=None, final_logit_softcapping=None,
         hidden_activation="gelu", tie_word_embeddings=False, attention_bias=True, rms_norm_eps=1e-5,
-        rope_parameters=dict(rope_type="default", rope_theta=3000.0),
+        rope_parameters=dict(rope_type="linear", rope_theta=3000.0, factor=3.0),
         layer_types=["full_attention", "sliding_attention", "sliding_attention", "full_attention"]),
     "gemma3": hf.Gemma3TextConfig(**SIZES, query_pre_attn_scalar=12, sliding_window=7),
     "gemma3-odd": hf.Gemma3TextConfig(
@@ -32,6 +33,8 @@ CASES = {
     "lfm2-odd": hf.Lfm2Config(
         vocab_size=283, hidden_size=18, num_hidden_layers=4, num_attention_heads=3, num_key_value_heads=1, intermediate_size=29,
         max_position_embeddings=96, head_dim=8, conv_L_cache=5, conv_bias=True, block_auto_adjust_ff_dim=False,
-        tie_word_embeddings=False, norm_eps=1e-4, rope_parameters=dict(rope_type="default", rope_theta=700.0),
+        tie_word_embeddings=False, norm_eps=1e-4, rope_parameters=dict(
+            rope_type="llama3", rope_theta=700.0, factor=4.0, low_freq_factor=1.0, high_freq_factor=4.0,
+            original_max_position_embeddings=24),
         layer_types=["full_attention", "conv", "conv", "full_attention"]),
 }
