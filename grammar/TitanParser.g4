@@ -94,7 +94,7 @@ soleWord: IDENT;
 
 // Configurations of other software.
 
-configDecl: CONFIG (STRING FOR modelName | newName) (WITH sectionName (COMMA sectionName)*)? configBody;
+configDecl: CONFIG (STRING FOR modelName (IN configKey)? | newName) (WITH sectionName (COMMA sectionName)*)? configBody;
 sectionName: path;
 configBody: LBRACE terminator? configEntry* RBRACE;
 configEntry

@@ -8,6 +8,12 @@ DeclPtr Builder::buildConfig(P::ConfigDeclContext &context) {
   made->name = context.STRING() ? unquote(*context.STRING()) : name(*context.newName());
   if (context.modelName())
     made->model = path(*context.modelName()->path());
+  if (context.configKey()) {
+    ConfigEntry &object = made->object.emplace();
+    object.kind = ConfigEntry::Kind::Optional;
+    object.keys = {path(*context.configKey()->path())};
+    object.loc = object.keys.front().loc;
+  }
   for (P::SectionNameContext *section : context.sectionName())
     made->sections.push_back(path(*section->path()));
   made->entries = buildEntries(*context.configBody());

@@ -279,6 +279,9 @@ struct ConfigDecl : DeclOf<DeclKind::Config> {
   using DeclOf::DeclOf;
   Name name;                 // the architecture, without quotes, or the name of a section
   std::optional<Path> model; // absent in a section
+  /// `text_config` of `for Gemma3 in text_config`: an entry of Kind::Optional for the object that
+  /// the sections describe; its own entries then describe the whole configuration.
+  std::optional<ConfigEntry> object;
   std::vector<Path> sections;
   std::vector<ConfigEntry> entries;
 };

@@ -24,7 +24,9 @@ public:
     }
     checkTraining();
     for (const ConfigLine &line : map.ignored)
-      if (!line.entry->absentKey) // with a condition, its keys also have equations
+      // With a condition, its keys also have equations. In the whole configuration of a part, they
+      // are repeated.
+      if (!line.entry->absentKey && !(map.isPart() && line.object == 0))
         declareKeys(line);
     for (const ConfigLine &line : map.equations)
       if (line.entry->fallback)

@@ -19,6 +19,12 @@ public:
 
   ConfigDemands run() {
     findObjects();
+    if (map.isPart() && !result.objects[1])
+      diags
+          .report(Code::ConfigKeyMissing, config.loc,
+                  "there is no object `" + map.objects[1].entry->keys.front().text() +
+                      "`, which describes the model")
+          .note(map.objects[1].entry->loc, "declared here");
     markIgnored();
     for (const ConfigLine &line : map.equations)
       collect(line);

@@ -62,6 +62,8 @@ public:
     map.subject = std::move(*subject);
     map.lengthName = defaultDataDims(*map.subject.base.unit, library).positions;
     map.objects.emplace_back();
+    if (decl.object)
+      map.objects.push_back({&*decl.object, 0});
     addSection(symbol);
     return isGood ? std::optional(std::move(map)) : std::nullopt;
   }
@@ -91,7 +93,8 @@ private:
       if (Symbol found =
               find(*symbol.unit, section, Namespace::Configs, "section of configurations"))
         addSection(found);
-    addEntries(decl.entries, *symbol.unit, 0);
+    const bool isSectionOfObject = map.isPart() && symbol.decl != map.decl.decl;
+    addEntries(decl.entries, *symbol.unit, isSectionOfObject ? 1 : 0);
   }
 
   void addEntries(const std::vector<ConfigEntry> &entries, const Unit &unit, size_t object) {
@@ -108,6 +111,8 @@ private:
       }
       bool isIgnored = entry.kind == ConfigEntry::Kind::Ignore;
       (isIgnored ? map.ignored : map.equations).push_back({&entry, &unit, object});
+      if (isIgnored && object == 1 && map.isPart() && !entry.absentKey) // as beside a whole model
+        map.ignored.push_back({&entry, &unit, 0});
     }
   }
 

@@ -140,7 +140,8 @@ std::optional<std::string> exportConfig(const ConfigMap &map,
 std::vector<Symbol> findConfigs(const Symbol &model, const Unit &unit, const Library &library) {
   return declarationsFor(model, unit, library, [](const Decl &decl) -> const Path * {
     auto *config = decl.as<ConfigDecl>();
-    return config && config->model ? &*config->model : nullptr;
+    const bool isWhole = config && config->model && !config->object;
+    return isWhole ? &*config->model : nullptr;
   });
 }
 

@@ -50,36 +50,95 @@ StartingWeights::makeMappedNames(std::span<const NeededWeights> needed) const {
   return names;
 }
 
-/// `transformers` saves a model without its heads under the names within it: `h.0.ln_1.weight` for
-/// `transformer.h.0.ln_1.weight`. The first part of the map's names that a store lacks in this way,
-/// with its dot; empty if there is none.
-static std::string findLackingPart(const WeightStore &store, const std::string &prefix,
-                                   const std::set<std::string> &mapped) {
-  std::set<std::string> parts;
-  for (const std::string &name : mapped)
-    if (const size_t dot = name.find('.'); dot != std::string::npos)
-      parts.insert(name.substr(0, dot + 1));
-  const std::vector<std::string> names = store.names();
-  for (const std::string &part : parts) {
-    const bool isThere = std::any_of(names.begin(), names.end(), [&](const std::string &name) {
-      return name.starts_with(part) || mapped.count(prefix + name);
-    });
-    if (!isThere && std::any_of(names.begin(), names.end(), [&](const std::string &name) {
-          return mapped.count(prefix + part + name);
-        }))
-      return part;
+namespace {
+
+/// The beginning of names in a store in place of `part`, the first part of names in the map.
+struct Renaming {
+  std::string part, stored;
+};
+
+/// A store may have other first parts of names than the map: none, as `transformers` saves a model
+/// without its heads (`h.0.ln_1.weight` for `transformer.h.0.ln_1.weight`), or longer ones, as it
+/// saves the text model beside a vision tower (`model.language_model.norm.weight` for
+/// `model.norm.weight`).
+class RenamingFinder {
+public:
+  RenamingFinder(const WeightStore &store, std::string prefix, const std::set<std::string> &mapped)
+      : prefix(std::move(prefix)) {
+    for (const std::string &name : store.names())
+      names.insert(this->prefix + name);
+    for (const std::string &name : mapped)
+      if (const size_t dot = name.find('.', this->prefix.size());
+          name.starts_with(this->prefix) && dot != std::string::npos)
+        expected[name.substr(0, dot + 1)].push_back(name.substr(dot + 1));
   }
-  return "";
+
+  std::vector<Renaming> run() const {
+    std::vector<Renaming> renamings;
+    for (const auto &[part, rests] : expected)
+      if (count(part, rests) == 0)
+        if (const std::optional<std::string> stored = choose(part, rests))
+          renamings.push_back({part, *stored});
+    return renamings;
+  }
+
+private:
+  int64_t count(const std::string &begin, const std::vector<std::string> &rests) const {
+    return std::count_if(rests.begin(), rests.end(),
+                         [&](const std::string &rest) { return names.count(begin + rest) != 0; });
+  }
+
+  /// The beginning with most names of the part. Among several, the one that ends with the part.
+  std::optional<std::string> choose(const std::string &part,
+                                    const std::vector<std::string> &rests) const {
+    std::set<std::string> begins;
+    for (const std::string &name : names)
+      if (name.ends_with(rests.front())) {
+        std::string begin = name.substr(0, name.size() - rests.front().size());
+        if (begin == prefix || begin.ends_with('.'))
+          begins.insert(std::move(begin));
+      }
+    std::vector<std::string> best;
+    int64_t most = 0;
+    for (const std::string &begin : begins) {
+      const int64_t found = count(begin, rests);
+      if (found > most)
+        best.clear();
+      if (found >= std::max<int64_t>(most, 1))
+        best.push_back(begin);
+      most = std::max(most, found);
+    }
+    if (best.size() > 1)
+      std::erase_if(best, [&](const std::string &begin) {
+        return !begin.ends_with("." + part.substr(prefix.size()));
+      });
+    return best.size() == 1 ? std::optional(best.front()) : std::nullopt;
+  }
+
+  std::string prefix;
+  std::set<std::string> names;
+  std::map<std::string, std::vector<std::string>> expected; ///< rests by first part
+};
+
+/// The name in the map for a name in a store.
+std::string rename(const std::string &name, const std::vector<Renaming> &renamings) {
+  const Renaming *longest = nullptr;
+  for (const Renaming &each : renamings)
+    if (name.starts_with(each.stored) && (!longest || each.stored.size() > longest->stored.size()))
+      longest = &each;
+  return longest ? longest->part + name.substr(longest->stored.size()) : name;
 }
+
+} // namespace
 
 void StartingWeights::nameTensors(std::span<const NeededWeights> needed) {
   tensors.clear();
   const std::set<std::string> mapped = makeMappedNames(needed);
   for (size_t s = 0; s < stores.size(); ++s) {
-    const std::string prefix =
-        sources[s].prefix + findLackingPart(stores[s], sources[s].prefix, mapped);
+    const std::vector<Renaming> renamings =
+        RenamingFinder(stores[s], sources[s].prefix, mapped).run();
     for (const std::string &name : stores[s].names()) {
-      const SourceTensor given{s, name, prefix + name};
+      const SourceTensor given{s, name, rename(sources[s].prefix + name, renamings)};
       const auto [other, isNew] = tensors.emplace(given.mapped, given);
       if (!isNew)
         throw UserError(fmt::format("two sources have the tensor '{}': {} and {}", other->first,

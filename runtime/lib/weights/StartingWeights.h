@@ -24,9 +24,10 @@ struct NeededWeights {
 
 /// Matches the tensors of sources with the parameters of a program, and reads them. A source uses
 /// the program's names if it has a tensor of such a name; else the names and layouts of the
-/// program's weight map, also without their first part if the source lacks it (`h.0.ln_1.weight`
-/// for `transformer.h.0.ln_1.weight`). In all cases, the prefix of a source precedes the names of
-/// its tensors.
+/// program's weight map, also with another first part or
+/// without one: `h.0.ln_1.weight` or `model.text.h.0.ln_1.weight` for
+/// `transformer.h.0.ln_1.weight`. In all cases, the prefix of a source precedes the names of its
+/// tensors.
 class StartingWeights {
 public:
   /// `stores` has one element for each source. All arguments must outlive this object.

@@ -134,6 +134,20 @@ TEST_F(StartingWeightsTest, ReadsNamesThatLackTheirFirstPart) {
               HasSubstr("there is no tensor 'body.w.weight'"));
 }
 
+// The text model beside a vision tower, as transformers 4 and 5 name it.
+TEST_F(StartingWeightsTest, ReadsNamesWithALongerFirstPart) {
+  map = {"hf",
+         {{"teacher.w", "model.w.weight", {2, 3}, 0, {2, 3}, {3, 1}},
+          {"w", "head.weight", {2, 3}, 0, {2, 3}, {3, 1}}},
+         {},
+         {"*tower.*"}};
+  match({file("a", {"model.text.w.weight", "head.weight", "model.tower.w.weight"}, 10)});
+  EXPECT_THAT(read(0), ElementsAre(10, 11, 12, 13, 14, 15));
+  match({file("b", {"text.model.w.weight", "text.head.weight", "tower.w.weight"}, 20)});
+  EXPECT_THAT(read(0), ElementsAre(20, 21, 22, 23, 24, 25));
+  EXPECT_THAT(read(1), ElementsAre(26, 27, 28, 29, 30, 31));
+}
+
 TEST_F(StartingWeightsTest, RefusesTensorsOfTwoSources) {
   const std::string both = file("a", {"teacher.w", "w"}), one = file("b", {"w"});
   EXPECT_EQ(complaint({both, one}),
