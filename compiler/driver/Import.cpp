@@ -138,10 +138,18 @@ private:
     return found;
   }
 
+  /// The path of the configuration, without folders of this machine, because exports contain the
+  /// text of the program.
+  std::string nameSource() const {
+    const stdfs::path whole = path;
+    return whole.is_absolute() ? (whole.parent_path().filename() / whole.filename()).string()
+                               : path;
+  }
+
   ImportedModel describe(const sema::ConfigMap &map, const sema::ConfigValue &config,
                          std::vector<sema::NamedArgument> arguments) {
     ImportedModel model;
-    model.source = path;
+    model.source = nameSource();
     for (const sema::Unit *unit : {map.model.unit, map.decl.unit})
       if (std::string name = moduleName(*unit); !llvm::is_contained(model.modules, name))
         model.modules.push_back(std::move(name));

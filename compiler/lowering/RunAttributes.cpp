@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <optional>
 
 using namespace mlir;
@@ -222,18 +223,33 @@ std::string makePrintable(StringRef name) {
   return line;
 }
 
+/// A file name without folders of this machine, because exports are published: within the folder of
+/// the program, else as in `import models.llama`.
+std::string shortenPath(StringRef name, const std::filesystem::path &programFolder) {
+  const std::filesystem::path path = name.str();
+  if (!path.is_absolute())
+    return name.str();
+  const std::filesystem::path inside = path.lexically_relative(programFolder);
+  const bool isInside = !inside.empty() && *inside.begin() != "..";
+  return (isInside ? inside : path.parent_path().filename() / path.filename()).generic_string();
+}
+
 /// All sources and command-line settings under their names, so that a run directory documents what
 /// was trained.
 std::string joinSources(const SourceManager &sources) {
   std::string all;
+  std::optional<std::filesystem::path> programFolder; // the first file is the program
   StringSet<> seen; // a configuration file has copies, one per parsed value
   for (size_t i = 0; i < sources.bufferCount(); ++i) {
     FileId file = static_cast<FileId>(i);
     StringRef name = sources.name(file);
+    if (!programFolder && name.ends_with(".titan"))
+      programFolder = std::filesystem::path(name.str()).parent_path();
     if (name == "--set")
       all += "# --set " + std::string(sources.text(file)) + "\n";
     else if (!name.starts_with("--set ") && seen.insert(name).second)
-      all += "# file: " + makePrintable(name) + "\n" + std::string(sources.text(file)) + "\n";
+      all += "# file: " + makePrintable(shortenPath(name, programFolder.value_or(""))) + "\n" +
+             std::string(sources.text(file)) + "\n";
   }
   return all;
 }

@@ -64,14 +64,37 @@ def read_model(text: str) -> tuple[str, dict]:
     return found[1], {name: words[value] if value in words else json.loads(value) for name, value in entries}
 
 
-def compile_config(program: Path) -> dict:
-    """The configuration that the compiler derives from a program: the attribute `titan.config` of its IR."""
+def compile_config(program: Path) -> tuple[dict, list]:
+    """The configuration that the compiler derives from a program, and its lines: the attribute `titan.config`."""
     done = titanc("--stop-after=model", program)
     expect(done.returncode == 0, f"titanc --stop-after=model {program}:\n{done.stderr}")
     found = re.search(r'titan\.config = "((?:[^"\\]|\\.)*)"', done.stdout)
     expect(found is not None, f"{program} has no configuration")
     text = re.sub(r"\\([0-9A-F]{2})", lambda code: chr(int(code[1], 16)), found[1])
-    return json.loads(text)
+    made = json.loads(text)
+    return made["config"], made["lines"]
+
+
+def find_member(config, path: list):
+    for name in path:
+        config = config.get(name) if isinstance(config, dict) else None
+    return config
+
+
+def find_changes(config: dict, lines: list) -> list:
+    """The lines for which an export changes the configuration of its source (compiler/sema/interchange/ExportConfig.h)."""
+    changes = []
+    for line in lines:
+        found = [member for path in line["keys"] if (member := find_member(config, path)) is not None]
+        if "lines" in line:
+            present = [one for one in found if isinstance(one, dict) and (
+                "absentKey" not in line or find_member(one, line["absentKey"]) != line["absentValue"])]
+            changes += find_changes(present[0], line["lines"]) if present else [line] if line["written"] else []
+        elif found and not line["length"]:
+            changes += [line] if any(value != line["value"] for value in found) else []
+        elif not found and not (line["optional"] or line["length"] or line["value"] is None):
+            changes.append(line)
+    return changes
 
 
 def save_config(config, folder: Path) -> None:
@@ -104,7 +127,9 @@ def round_trip(case, folder: Path) -> None:
     expect(arguments == case.arguments, f"the arguments are\n{arguments}\nnot\n{case.arguments}")
     program = folder / "program.titan"
     program.write_text(text)
-    config = compile_config(program)
+    config, lines = compile_config(program)
+    changes = find_changes(json.loads((folder / "given" / "config.json").read_text()), lines)
+    expect(not changes, f"an export of the imported weights changes these keys: {changes}")
     save_config(config, folder / "exported")
     given, written = (get_numeric_fields(AutoConfig.from_pretrained(folder / name))
                       for name in ("given", "exported"))

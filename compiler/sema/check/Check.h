@@ -37,7 +37,7 @@ struct CheckedRun {
   GroupSchedules groupSchedules = {};            ///< of the parameters of `train`
   std::optional<WeightMap> weights = {};         ///< of other software, if the model declares them
   std::optional<Model> merge = {};               ///< updates before an export; may have no body
-  std::optional<std::string> config = {};        ///< config.json of other software, if declared
+  std::optional<std::string> config = {};        ///< of other software (exportConfig), if declared
 };
 
 /// Reports names in `recompute` that the model lacks.

@@ -186,6 +186,13 @@ private:
   size_t depth = 0;
 };
 
+} // namespace
+
+std::optional<ConfigValue> readConfigJson(FileId file, const SourceManager &sources,
+                                          DiagnosticEngine &diags) {
+  return TreeBuilder(file, sources, diags).build();
+}
+
 std::optional<Json> toJson(const Value &value) {
   switch (value.kind) {
   case Value::Kind::None:
@@ -222,18 +229,6 @@ std::optional<Json> toJson(const ConfigValue &value) {
     else
       return std::nullopt;
   return object;
-}
-
-} // namespace
-
-std::optional<ConfigValue> readConfigJson(FileId file, const SourceManager &sources,
-                                          DiagnosticEngine &diags) {
-  return TreeBuilder(file, sources, diags).build();
-}
-
-std::optional<std::string> writeConfigJson(const ConfigValue &object) {
-  std::optional<Json> json = toJson(object);
-  return json ? std::optional(json->dump(2) + "\n") : std::nullopt;
 }
 
 } // namespace titan::sema

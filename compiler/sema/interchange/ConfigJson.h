@@ -5,6 +5,7 @@
 #include "compiler/sema/program/Value.h"
 
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 
 namespace titan::sema {
 
@@ -27,8 +28,10 @@ struct ConfigValue {
 std::optional<ConfigValue> readConfigJson(FileId file, const SourceManager &sources,
                                           DiagnosticEngine &diags);
 
-/// The text of an object in JSON, keys in alphabetical order, indented by two as `transformers`
-/// does. Nothing if a value has no form in JSON, such as a function.
-std::optional<std::string> writeConfigJson(const ConfigValue &object);
+/// A value in JSON. Nothing if it has no form in JSON, such as a function.
+std::optional<nlohmann::json> toJson(const Value &value);
+
+/// An object in JSON, likewise.
+std::optional<nlohmann::json> toJson(const ConfigValue &object);
 
 } // namespace titan::sema

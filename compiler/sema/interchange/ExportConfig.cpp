@@ -2,10 +2,12 @@
 #include "compiler/sema/interchange/DeclarationsFor.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 namespace titan::sema {
 
 using namespace syntax;
+using Json = nlohmann::json;
 
 namespace {
 
@@ -30,10 +32,21 @@ public:
       return std::nullopt;
     config.isObject = true;
     at(config, "architectures").value = Value::ofList({Value::ofString(map.architecture)});
-    for (const ConfigLine &line : map.equations)
-      if (isWritten(line.object) && !write(line))
-        return std::nullopt;
-    return writeConfigJson(config);
+    for (const ConfigLine &line : map.equations) {
+      Value value = line.entry->index ? elements(line) : evaluate(*line.entry->value, values, line);
+      if (isWritten(line.object)) {
+        if (value.isError())
+          return std::nullopt;
+        const bool isOfOtherKind = line.object != 0 && value.kind == Value::Kind::None;
+        if (!isOfOtherKind) // of the object, such as another `rope_type`
+          member(getOrCreateObject(line.object), line.entry->keys.front()).value = value;
+      }
+      results.emplace(&line, std::move(value));
+    }
+    const std::optional<Json> json = toJson(config);
+    if (!json)
+      return std::nullopt;
+    return Json({{"config", *json}, {"lines", tabulate(0)}}).dump();
   }
 
 private:
@@ -71,17 +84,6 @@ private:
     return differs && isWritten(map.objects[object].outer);
   }
 
-  bool write(const ConfigLine &line) {
-    const ConfigEntry &entry = *line.entry;
-    Value value = entry.index ? elements(line) : evaluate(*entry.value, values, line);
-    if (value.isError())
-      return false;
-    if (line.object != 0 && value.kind == Value::Kind::None)
-      return true; // a key of another kind of the object
-    member(getOrCreateObject(line.object), entry.keys.front()).value = std::move(value);
-    return true;
-  }
-
   Value elements(const ConfigLine &line) const {
     Value count = evaluate(*line.entry->count, values, line);
     std::vector<Value> all;
@@ -108,6 +110,104 @@ private:
     return made;
   }
 
+  /// The equations and objects within an object.
+  Json tabulate(size_t object) const {
+    Json lines = Json::array();
+    for (const ConfigLine &line : map.equations)
+      if (const std::optional<Json> value = toJson(results.at(&line));
+          line.object == object && value && !isIgnored(line))
+        lines.push_back({{"keys", listPaths(line.entry->keys)},
+                         {"value", *value},
+                         {"optional", mayBeAbsent(line)},
+                         {"length", map.readsLength(line)}});
+    for (size_t inner = 1; inner < map.objects.size(); ++inner) {
+      const auto &[entry, outer] = map.objects[inner];
+      if (outer != object)
+        continue;
+      lines.push_back({{"keys", listPaths(entry->keys)},
+                       {"lines", tabulate(inner)},
+                       {"written", isWritten(inner)}});
+      if (!entry->absentKey)
+        continue;
+      lines.back()["absentKey"] = listNames(*entry->absentKey);
+      lines.back()["absentValue"] =
+          toJson(evaluateQuietly(*entry->absentValue, {}, library, *map.decl.unit, sources))
+              .value_or(Json());
+    }
+    return lines;
+  }
+
+  /// Whether the keys of an equation do not count: those of `ignore KEYS unless OTHER == VALUE`
+  /// where the other key has another value.
+  bool isIgnored(const ConfigLine &line) const {
+    return std::any_of(map.ignored.begin(), map.ignored.end(), [&](const ConfigLine &ignore) {
+      return ignore.entry->absentKey && ignore.object == line.object &&
+             sharesKey(*ignore.entry, *line.entry) && !hasValue(ignore);
+    });
+  }
+
+  static bool sharesKey(const ConfigEntry &a, const ConfigEntry &b) {
+    return std::any_of(a.keys.begin(), a.keys.end(), [&](const Path &key) {
+      return std::any_of(b.keys.begin(), b.keys.end(),
+                         [&](const Path &other) { return key.text() == other.text(); });
+    });
+  }
+
+  /// Whether the key of the condition has its value.
+  bool hasValue(const ConfigLine &ignore) const {
+    const Value expected = evaluate(*ignore.entry->absentValue, {}, ignore);
+    return std::any_of(results.begin(), results.end(), [&](const auto &result) {
+      const std::vector<Path> &keys = result.first->entry->keys;
+      return result.first->object == ignore.object && result.second == expected &&
+             std::any_of(keys.begin(), keys.end(), [&](const Path &key) {
+               return key.text() == ignore.entry->absentKey->text();
+             });
+    });
+  }
+
+  static Json listNames(const Path &path) {
+    Json names = Json::array();
+    for (const Name &name : path.segments)
+      names.push_back(name.text);
+    return names;
+  }
+
+  static Json listPaths(const std::vector<Path> &paths) {
+    Json all = Json::array();
+    for (const Path &path : paths)
+      all.push_back(listNames(path));
+    return all;
+  }
+
+  /// Whether a configuration without the keys of the line gives the same arguments: by the default
+  /// of the line, or by the other lines that read them.
+  bool mayBeAbsent(const ConfigLine &line) const {
+    if (line.entry->fallback)
+      return findDefault(line) == results.at(&line);
+    const std::vector<Name> read = map.arguments(line);
+    return std::all_of(read.begin(), read.end(), [&](const Name &name) {
+      return std::any_of(map.equations.begin(), map.equations.end(), [&](const ConfigLine &other) {
+        return &other != &line && !map.readsLength(other) && reads(other, name.text);
+      });
+    });
+  }
+
+  bool reads(const ConfigLine &line, const std::string &argument) const {
+    const std::vector<Name> read = map.arguments(line);
+    return std::any_of(read.begin(), read.end(),
+                       [&](const Name &name) { return name.text == argument; });
+  }
+
+  /// The value after `default`; an Error value if a key in it has none.
+  Value findDefault(const ConfigLine &line) const {
+    NamedValues keys;
+    for (const auto &[other, value] : results)
+      for (const Path &key : other->entry->keys)
+        if (map.isWithin(line.object, other->object) && !value.isError())
+          keys[key.text()] = value;
+    return evaluate(*line.entry->fallback, keys, line);
+  }
+
   static ConfigValue &at(ConfigValue &object, const std::string &key) {
     object.isObject = true;
     return object.members[key];
@@ -123,8 +223,9 @@ private:
   const ConfigMap &map;
   const Library &library;
   const SourceManager &sources;
-  NamedValues values;   ///< of all arguments of the program's model
-  NamedValues imported; ///< from an import of the written configuration
+  NamedValues values;                          ///< of all arguments of the program's model
+  NamedValues imported;                        ///< from an import of the written configuration
+  std::map<const ConfigLine *, Value> results; ///< of the equations
   ConfigValue config;
 };
 

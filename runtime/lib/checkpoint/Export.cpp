@@ -2,12 +2,15 @@
 
 #include "Checkpoint.h"
 #include "ExportDirectory.h"
+#include "MergeConfig.h"
+#include "SourceFiles.h"
 #include "data/Inputs.h"
 #include "state/TensorFiles.h"
 #include "state/WeightFiles.h"
 #include "weights/TokenizerFiles.h"
 
 #include "base/Error.h"
+#include "base/data/DataPaths.h"
 #include "base/files/DurableFile.h"
 #include "base/text/Counted.h"
 
@@ -25,6 +28,7 @@
 namespace titan::rt {
 
 namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
 
 namespace {
 
@@ -48,13 +52,18 @@ const ExportedType *findType(const char *ExportedType::*member, const std::strin
   return found == std::end(exportedTypes) ? nullptr : found;
 }
 
-/// `--dtype`; else tensors of other software keep their type, and others have that of the file.
-FileTypes chooseTypes(const Options &options, const Settings &settings,
+/// `--dtype`; else tensors of other software keep their type, and others have that of the file. No
+/// type is wider than the numbers, which are those of the parameters.
+FileTypes chooseTypes(const Program &program, const Options &options, const Settings &settings,
                       const LoadedWeights &loaded) {
   if (const ExportedType *type = findType(&ExportedType::name, options.exportType))
     return {{}, type->stored};
   const ExportedType *type = findType(&ExportedType::name, settings.text("export.dtype", "auto"));
-  return {loaded.types, type ? type->stored : ""};
+  FileTypes types{loaded.types, type ? type->stored : ""};
+  for (auto &[tensor, stored] : types.known)
+    if (storedBytes(stored) > getByteSize(program.dtype))
+      stored = getStoredName(program.dtype);
+  return types;
 }
 
 /// The bytes of each type.
@@ -87,7 +96,7 @@ std::string describeTypes(const std::vector<Shard> &shards) {
 }
 
 /// The configuration of a model that declares none.
-nlohmann::ordered_json makeDefaultConfig(const Program &program) {
+Json makeDefaultConfig(const Program &program) {
   return {{"model_type", "titan"},
           {"architectures", {program.name}},
           {"vocab_size", program.vocab},
@@ -101,16 +110,50 @@ std::string findTokenSource(const Options &options) {
   return tokenizer.empty() ? options.initFrom[0].path : tokenizer;
 }
 
-std::string buildConfig(const Program &program, const SpecialTokens &tokens,
-                        const Settings &settings, const std::vector<Shard> &shards) {
-  nlohmann::ordered_json json = program.config.empty()
-                                    ? makeDefaultConfig(program)
-                                    : nlohmann::ordered_json::parse(program.config);
-  for (const auto &[key, value] : tokens)
-    json.emplace(key, nlohmann::json::parse(value));
-  json["torch_dtype"] = chooseTorchType(shards);
-  json["titan"] = settings.all();
-  return json.dump(2) + "\n";
+/// The configuration of the program, without types; with that of its source if there is one.
+Json makeConfig(const Program &program, const Options &options, const SourceFiles &files) {
+  if (program.config.empty())
+    return makeDefaultConfig(program);
+  const Json own = Json::parse(program.config);
+  if (!files.config.empty())
+    return mergeConfig(readJsonObject(files.config), own["lines"], program.positions);
+  Json config = own["config"];
+  for (const auto &[key, value] : readSpecialTokens(findTokenSource(options)))
+    config.emplace(key, Json::parse(value));
+  return config;
+}
+
+/// Whether all exported tensors have the types of the weights' source.
+bool haveSourceTypes(const std::vector<Shard> &shards, const FileTypes &source) {
+  return std::ranges::all_of(shards, [&](const Shard &shard) {
+    return std::ranges::all_of(shard.tensors, [&](const Shard::Entry &tensor) {
+      const auto found = source.known.find(tensor.name);
+      return found != source.known.end() && found->second == tensor.type;
+    });
+  });
+}
+
+/// States the type of the weights. In the configuration of a source, no type means f32.
+void setType(Json &config, const std::string &type, bool isOfSource) {
+  bool isStated = isOfSource && type == "float32";
+  for (const char *key : {"dtype", "torch_dtype"})
+    if (const auto found = config.find(key); found != config.end() && !found->is_null()) {
+      *found = type;
+      isStated = true;
+    }
+  if (!isStated)
+    config["torch_dtype"] = type;
+}
+
+/// The settings, without the folders of files.
+std::map<std::string, std::string> describeSettings(const Settings &settings) {
+  std::map<std::string, std::string> all = settings.all();
+  for (auto &[path, text] : all)
+    if (namesFile(path))
+      text = mapPaths(text, [](const std::string &file) {
+        return fs::path(file).is_absolute() ? fs::path(file).filename().string() : file;
+      });
+  return all;
 }
 
 std::vector<Shard> saveWeights(Executor &executor, const Options &options, FileTypes types) {
@@ -128,15 +171,16 @@ std::vector<Shard> saveWeights(Executor &executor, const Options &options, FileT
 
 /// The files beside the weights. One rank calls it.
 void writeOtherFiles(const Executor &executor, const Options &options, const Settings &settings,
-                     const SpecialTokens &tokens, const std::vector<Shard> &shards) {
+                     const SourceFiles &files, const Json &config,
+                     const std::vector<Shard> &shards) {
   const fs::path folder = ExportDirectory::folderIn(options.exportDirectory);
   if (shards.size() > 1)
     writeShardIndex(folder.string(), "model", shards);
-  writeFileAtomically((folder / "config.json").string(),
-                      buildConfig(executor.program(), tokens, settings, shards), Sync::Content);
+  writeFileAtomically((folder / "config.json").string(), config.dump(2) + "\n", Sync::Content);
   writeFileAtomically((folder / "program.titan").string(), executor.program().source,
                       Sync::Content);
   const bool hasTokenizer = copyTokenizer(chooseTokenizer(options), folder.string());
+  copyGenerationConfig(files, folder.string());
   const bool readsTokens =
       executor.program().vocab > 0 && settings.text("data.format", "text") == "indexed";
   if (executor.program().config.empty())
@@ -157,14 +201,15 @@ int exportWeights(Executor &executor, const Options &options, const Settings &se
     if (options.initFrom.empty())
       throw UserError("export needs weights: pass --init-from DIR or FILE.safetensors");
   });
-  SpecialTokens tokens; // read before weights, so that a bad file is reported at once
+  SourceFiles files;
+  Json config; // made before weights are read, so that a bad file is reported at once
   executor.world().runCollectively([&] {
     if (!executor.isFirst())
       return;
     ExportDirectory::check(options.exportDirectory, options.initFrom);
     checkTokenizer(chooseTokenizer(options));
-    if (!executor.program().config.empty())
-      tokens = readSpecialTokens(findTokenSource(options));
+    files = findSourceFiles(executor.program(), options.initFrom);
+    config = makeConfig(executor.program(), options, files);
   });
   const LoadedWeights loaded = loadTrainedWeights(executor, options, settings);
   if (options.dryRun)
@@ -176,10 +221,20 @@ int exportWeights(Executor &executor, const Options &options, const Settings &se
     if (executor.isFirst())
       directory.emplace(options.exportDirectory, options.initFrom);
   });
-  const std::vector<Shard> shards =
-      saveWeights(executor, options, chooseTypes(options, settings, loaded));
+  const FileTypes types = chooseTypes(executor.program(), options, settings, loaded);
+  if (directory && types.known != loaded.types && !types.known.empty())
+    std::fprintf(stderr,
+                 "note: the weights are wider than the program's parameters, to which they were "
+                 "rounded: the export has %s; for equal numbers, build with --set "
+                 "precision.params=f64\n",
+                 getStoredName(executor.program().dtype));
+  const std::vector<Shard> shards = saveWeights(executor, options, types);
   if (directory) {
-    writeOtherFiles(executor, options, settings, tokens, shards);
+    const bool isOfSource = !files.config.empty();
+    if (!isOfSource || !haveSourceTypes(shards, {loaded.types}))
+      setType(config, chooseTorchType(shards), isOfSource);
+    config["titan"] = describeSettings(settings);
+    writeOtherFiles(executor, options, settings, files, config, shards);
     directory->publish();
     std::printf("wrote %s of weights in %s to %s\n", counted(std::ssize(shards), "file").c_str(),
                 describeTypes(shards).c_str(), options.exportDirectory.c_str());

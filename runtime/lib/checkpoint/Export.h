@@ -7,12 +7,12 @@
 
 namespace titan::rt {
 
-/// Writes --init-from's weights as a safetensors file, or several with an index, and a config.json
-/// with the program's sizes and settings. Tensors have the names and layouts of the program's
-/// weight map; without a map they keep the names of the .titan file, one per layer. The element
-/// type of a tensor is, in this order, --dtype, the type of the source's tensor of this name,
-/// `export.dtype`, or the program's. Copies the tokenizer of the command line or of --init-from's
-/// directory.
+/// Writes --init-from's weights as a safetensors file, or several with an index, and a config.json:
+/// that of the weights' source with the changes of the program, or else the program's. Tensors have
+/// the names and layouts of the program's weight map; without a map they keep the names of the
+/// .titan file, one per layer. The element type of a tensor is, in this order, --dtype, the type of
+/// the source's tensor of this name, `export.dtype`, or the program's. Copies the tokenizer of the
+/// command line or of --init-from's directory, and generation_config.json.
 int exportWeights(Executor &executor, const Options &options, const Settings &settings);
 
 } // namespace titan::rt

@@ -204,8 +204,9 @@ std::vector<NewFile> listNewFiles(const fs::path &folder) {
 /// Removes the weights of earlier exports, and their tokenizer if the new export has one: a mixture
 /// of two tokenizers would be a third one.
 void removeEarlier(const fs::path &directory, const std::vector<NewFile> &files) {
-  const bool hasTokenizer =
-      std::ranges::any_of(files, [](const NewFile &file) { return isTokenizerFile(file.name); });
+  const bool hasTokenizer = std::ranges::any_of(files, [](const NewFile &file) {
+    return isTokenizerFile(file.name) && file.name != "generation_config.json";
+  });
   removeFile(directory / indexName);
   for (const std::string &name : listNames(directory))
     if (isWeights(name) && isOfExport(directory / name))

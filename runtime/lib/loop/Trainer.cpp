@@ -10,6 +10,7 @@
 #include "StopSignal.h"
 #include "TrainStep.h"
 #include "checkpoint/Checkpoint.h"
+#include "checkpoint/SourceFiles.h"
 #include "checkpoint/Verify.h"
 #include "data/BackgroundReader.h"
 #include "data/Data.h"
@@ -101,6 +102,7 @@ private:
       data.emplace(openTrainingData(executor.program(), trainStep.inputs(), from, seed()));
       if (executor.isFirst()) {
         checkTokenizer(chooseTokenizer(options));
+        sourceFiles = findSourceFiles(executor.program(), options.initFrom);
         identity = identifyInputs(options, settings);
       }
     });
@@ -142,8 +144,11 @@ private:
       writeFileAtomically(directory.file("program.titan"), executor.program().source,
                           Sync::Content);
     }
-    if (executor.isFirst())
+    if (executor.isFirst()) {
       writeTokenizer();
+      keepSourceFiles(sourceFiles, directory.path(),
+                      saved < 0 ? Existing::Replace : Existing::Keep);
+    }
     if (!options.saveInitial.empty())
       save(options.saveInitial, Role::Parameter);
     report.begin(step);
@@ -454,6 +459,7 @@ private:
   FiniteCheck check;
   std::vector<WeightRow> weightRows; // of --init-from
   Identity identity;                 // of the inputs, on rank 0
+  SourceFiles sourceFiles;           // on rank 0
   std::optional<DataSource> data;
   std::optional<Evaluation> evaluation;
   std::optional<BackgroundReader> batches; // of `data` for `trainStep`, read one step ahead

@@ -3,7 +3,7 @@
 #include "base/files/DurableFile.h"
 
 #include "base/Error.h"
-#include "weights/TokenizerFiles.h"
+#include "checkpoint/SourceFiles.h"
 
 #include <cerrno>
 #include <cstring>
@@ -49,7 +49,7 @@ void checkRunDirectory(const std::string &directory) {
         "cannot make the run's directory '{}': '{}' is {}", directory, existing.string(),
         fs::is_directory(existing, ignored) ? "not to be written to" : "no directory"));
   for (const char *name : {"config.toml", "program.titan", "metrics.jsonl", "status.json",
-                           "weights.tsv", "model.safetensors"})
+                           "weights.tsv", "model.safetensors", sourceConfigName})
     checkTarget((fs::path(directory) / name).string());
   for (const char *name : getTokenizerFiles())
     checkTarget((fs::path(directory) / name).string());

@@ -39,6 +39,17 @@ std::string StartingWeights::describeSources() const {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
+/// The names of tensors that most parameters do not have.
+std::string StartingWeights::describeOthers() const {
+  std::vector<std::string> names;
+  for (const auto &[name, given] : tensors)
+    if (!used.count(name))
+      names.push_back(name);
+  return names.empty() ? ""
+                       : fmt::format("; these are weights of another model, with the tensors {}",
+                                     listSome(names));
+}
+
 /// The names of all tensors that the map has for these weights.
 std::set<std::string>
 StartingWeights::makeMappedNames(std::span<const NeededWeights> needed) const {
@@ -135,8 +146,13 @@ void StartingWeights::nameTensors(std::span<const NeededWeights> needed) {
   tensors.clear();
   const std::set<std::string> mapped = makeMappedNames(needed);
   for (size_t s = 0; s < stores.size(); ++s) {
+    const bool hasOwnNames = std::any_of(needed.begin(), needed.end(), [&](const auto &each) {
+      return each.name.starts_with(sources[s].prefix) &&
+             stores[s].find(each.name.substr(sources[s].prefix.size()));
+    });
     const std::vector<Renaming> renamings =
-        RenamingFinder(stores[s], sources[s].prefix, mapped).run();
+        hasOwnNames ? std::vector<Renaming>()
+                    : RenamingFinder(stores[s], sources[s].prefix, mapped).run();
     for (const std::string &name : stores[s].names()) {
       const SourceTensor given{s, name, rename(sources[s].prefix + name, renamings)};
       const auto [other, isNew] = tensors.emplace(given.mapped, given);
@@ -218,6 +234,23 @@ StartingWeights::Match StartingWeights::matchMapped(const NeededWeights &needed,
   return match;
 }
 
+/// Whether most weights are in no source, or have other shapes there: rules that keep initial
+/// values would start a run from random numbers.
+bool StartingWeights::isOfAnotherModel() const {
+  constexpr std::ptrdiff_t fewest = 4; // parameters of smaller models may all be new
+  auto fits = [&](const NeededWeights &needed) {
+    std::vector<std::string> absent;
+    const Match own = matchOwn(needed), mapped = matchMapped(needed, absent);
+    const Match &match = own.tensors.empty() ? mapped : own;
+    return !match.tensors.empty() &&
+           std::ranges::all_of(match.tensors, [&](const SourceTensor &given) {
+             return stores[given.source].find(given.name)->shape == match.stored.shape;
+           });
+  };
+  const std::ptrdiff_t fitting = std::ranges::count_if(allNeeded, fits);
+  return std::ssize(allNeeded) >= fewest && 2 * fitting < std::ssize(allNeeded);
+}
+
 /// Adapts the layout to the shape of the stored tensors.
 void StartingWeights::fitShape(const NeededWeights &needed, Match &match) const {
   const StoredParameter whole = match.stored;
@@ -237,11 +270,13 @@ void StartingWeights::fitShape(const NeededWeights &needed, Match &match) const 
           "{}: the tensor '{}' has shape [{}], the program needs [{}] for {}{}",
           sources[given.source].text(), given.name, fmt::join(tensor.shape, ", "),
           fmt::join(match.stored.shape, ", "), needed.parameter,
-          shorter && !needed.isPartial ? fmt::format("; to keep the initial values of the rest, "
-                                                     "write in the .titan file: parameters "
-                                                     "\"{}\" {{ init_from = partial }}",
-                                                     needed.parameter)
-                                       : ""));
+          isOfAnotherModel()
+              ? "; most tensors have other shapes: these are weights of another model"
+          : shorter && !needed.isPartial ? fmt::format("; to keep the initial values of the rest, "
+                                                       "write in the .titan file: parameters "
+                                                       "\"{}\" {{ init_from = partial }}",
+                                                       needed.parameter)
+                                         : ""));
   }
 }
 
@@ -297,6 +332,7 @@ void StartingWeights::matchOne(const NeededWeights &needed) {
 }
 
 void StartingWeights::match(std::span<const NeededWeights> needed) {
+  allNeeded = needed;
   matched.clear();
   table.clear();
   used.clear();
@@ -313,11 +349,13 @@ void StartingWeights::match(std::span<const NeededWeights> needed) {
                                 "keep their initial values, write in the .titan file: parameters "
                                 "\"NAME\" {{ init_from = optional }}",
                                 describeSources(), map.format, listSome(unmapped)));
+  const std::string others = !missing.empty() && isOfAnotherModel() ? describeOthers() : "";
   if (!missing.empty())
-    throw UserError(fmt::format(
-        "{}: there is no tensor {}, which the program needs{}", describeSources(),
-        listSome(missing),
-        lacking.empty() ? ""
+    throw UserError(
+        fmt::format("{}: there is no tensor {}, which the program needs{}", describeSources(),
+                    listSome(missing),
+                    !others.empty() || lacking.empty()
+                        ? others
                         : fmt::format("; to keep initial values, write in the run of the .titan "
                                       "file: parameters \"{}\" {{ init_from = optional }}",
                                       lacking)));

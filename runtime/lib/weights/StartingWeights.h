@@ -80,6 +80,8 @@ private:
   int64_t countTensors(const std::string &parameter) const;
   void noteMissing(const NeededWeights &needed, const std::vector<std::string> &absent);
   void matchOne(const NeededWeights &needed);
+  bool isOfAnotherModel() const;
+  std::string describeOthers() const;
   void fitShape(const NeededWeights &needed, Match &match) const;
   void addRows(const NeededWeights &needed, const Match &match);
   void checkCopy(const std::string &copy, const std::string &original) const;
@@ -92,6 +94,7 @@ private:
   std::span<const WeightStore> stores;
   std::map<std::string, SourceTensor> tensors; ///< by `mapped`
   std::vector<bool> isOwn;                     ///< for each source: it uses the program's names
+  std::span<const NeededWeights> allNeeded; ///< of the last `match`
   std::vector<Match> matched;
   std::set<std::string> used; ///< `mapped` names
   std::vector<WeightRow> table;

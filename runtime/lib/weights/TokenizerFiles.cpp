@@ -66,6 +66,19 @@ std::string findFault(const std::string &name, const std::string &content) {
 
 } // namespace
 
+/// The directory of the run of a checkpoint, a directory; empty for other paths.
+static std::string getRun(const std::string &path) {
+  const fs::path folder = fs::absolute(fs::path(path) / "").lexically_normal().parent_path();
+  const bool isOfRun =
+      folder.parent_path().filename() == "checkpoints" && isFile(folder / "checkpoint.json");
+  return isOfRun ? folder.parent_path().parent_path().string() : "";
+}
+
+std::string getSourceFolder(const std::string &path) {
+  const std::string run = getRun(path);
+  return run.empty() ? getFolder(path).string() : run;
+}
+
 std::string tokenizerBeside(const std::string &path) {
   for (const char *name : {"tokenizer.json", "tokenizer.model"})
     if (!path.empty() && isPresent(fs::path(path) / name)) // an empty path is no directory
@@ -76,8 +89,10 @@ std::string tokenizerBeside(const std::string &path) {
 std::string findTokenizerSource(std::span<const WeightSource> sources) {
   for (const bool isWhole : {true, false})
     for (const WeightSource &source : sources)
-      if (source.prefix.empty() == isWhole && !tokenizerBeside(source.path).empty())
-        return source.path;
+      if (source.prefix.empty() == isWhole)
+        for (const std::string &path : {source.path, getRun(source.path)})
+          if (!tokenizerBeside(path).empty())
+            return path;
   return "";
 }
 

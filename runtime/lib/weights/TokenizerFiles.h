@@ -11,11 +11,14 @@
 
 namespace titan::rt {
 
+/// The directory of the files beside weights: that of a file, and the run of a checkpoint.
+std::string getSourceFolder(const std::string &path);
+
 /// `path`, the weights' directory, if it has a tokenizer; else empty.
 std::string tokenizerBeside(const std::string &path);
 
-/// The path of the first of these weights that has a tokenizer, of weights without a prefix if they
-/// have one; empty if there is none.
+/// The directory of the first of these weights that has a tokenizer, of weights without a prefix if
+/// they have one; empty if there is none. A checkpoint has that of its run.
 std::string findTokenizerSource(std::span<const WeightSource> sources);
 
 /// Throws UserError for a source that does not exist; findTokenizerSource would treat it as one

@@ -235,7 +235,7 @@ struct AbsentInput {
 struct Program {
   std::string name, source; // source: the flattened .titan text
   std::string model;        // fingerprint of its structure; empty: unknown
-  std::string config;       // config.json of other software for the model; empty: none is declared
+  std::string config;       // for other software, with its equations (ExportConfig.h); or empty
   std::string code;         // a checksum of the emitted code; ranks compare it
   std::vector<Axis> mesh;
   std::vector<Allocation> persistent;

@@ -280,4 +280,20 @@ TEST_F(StartingWeightsTest, RefusesShorterTensorsElsewhere) {
               HasSubstr("b: the tensor 'w' has shape [2, 3], the program needs [1, 3] for w"));
 }
 
+// A rule that keeps initial values would not help.
+TEST_F(StartingWeightsTest, RecognisesWeightsOfAnotherModel) {
+  needed.clear();
+  for (const char *name : {"a", "b", "c", "d", "e"})
+    needed.push_back({name, name, {}, {4, 3}});
+  EXPECT_THAT(complaint({file("1", {"a", "b", "c", "d", "e"})}),
+              testing::EndsWith("has shape [2, 3], the program needs [4, 3] for a; most tensors "
+                                "have other shapes: these are weights of another model"));
+  for (NeededWeights &each : needed)
+    each.shape = {2, 3};
+  EXPECT_THAT(complaint({file("2", {"a", "b", "x", "y", "z"})}),
+              testing::EndsWith("which the program needs; these are weights of another model, with "
+                                "the tensors 'x', 'y', 'z'"));
+  EXPECT_THAT(complaint({file("3", {"a", "b"})}), HasSubstr("init_from = optional"));
+}
+
 } // namespace

@@ -1,0 +1,41 @@
+// The configurations beside the weights from which a run starts or which an export reads. A run
+// keeps them for its own exports.
+#pragma once
+
+#include "weights/TokenizerFiles.h"
+
+#include "titan/runtime/program.h"
+
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace titan::rt {
+
+/// The name of config.json in the directory of a run. Other software does not load it with the
+/// weights of the run, whose names are those of the .titan file.
+constexpr const char *sourceConfigName = "source_config.json";
+
+/// Paths; empty if there is no such file.
+struct SourceFiles {
+  std::string config; ///< of the architecture that the program's configuration has
+  /// generation_config.json in a directory without a tokenizer; elsewhere it belongs to the
+  /// tokenizer.
+  std::string generation;
+};
+
+/// Those of the weights without a prefix, or else of others. Throws UserError for a file that is no
+/// JSON object.
+SourceFiles findSourceFiles(const Program &program, std::span<const WeightSource> sources);
+
+/// Throws UserError for a file that is no JSON object.
+nlohmann::ordered_json readJsonObject(const std::string &path);
+
+/// Copies generation_config.json to the directory `to`, unless the tokenizer there has one.
+void copyGenerationConfig(const SourceFiles &files, const std::string &to);
+
+/// Copies the files to the directory of a run, after its tokenizer. `Existing::Replace`: the run
+/// starts, so files of an earlier run are removed.
+void keepSourceFiles(const SourceFiles &files, const std::string &run, Existing existing);
+
+} // namespace titan::rt
