@@ -2,6 +2,8 @@
 
 import transformers as hf
 
+from . import Case
+
 SIZES = dict(vocab_size=288, hidden_size=18, num_hidden_layers=3, num_attention_heads=6, num_key_value_heads=2,
              intermediate_size=37,
              max_position_embeddings=64, pad_token_id=None)
@@ -62,7 +64,7 @@ CASES = {
     "nanochat": hf.NanoChatConfig(**WIDE),
     "nanochat-tied": hf.NanoChatConfig(**{**WIDE, "num_key_value_heads": 2}, tie_word_embeddings=True, attention_bias=True,
                                        final_logit_softcapping=None, hidden_act="gelu", rope_parameters=YARN),
-    "apertus": hf.ApertusConfig(**WIDE, rope_parameters=LLAMA3),
+    "apertus": Case(hf.ApertusConfig(**WIDE, rope_parameters=LLAMA3), updated="*.act_fn.[be]*"),  # constants
     "apertus-plain": hf.ApertusConfig(**{**WIDE, "num_key_value_heads": 2}, tie_word_embeddings=True, attention_bias=True,
                                       hidden_act="relu2", rope_parameters=DEFAULT),
     "ministral3": hf.Ministral3Config(**SIZES, **HEADS, sliding_window=7, rope_parameters=dict(
@@ -87,4 +89,13 @@ CASES = {
                                   rope_parameters=dict(YARN, mscale=0.8, mscale_all_dim=0.7)),
     "minicpm3-wide": hf.MiniCPM3Config(**LATENT, q_lora_rank=None, tie_word_embeddings=False, scale_emb=3, scale_depth=0.9,
                                        mlp_bias=True, hidden_act="gelu", rope_parameters=LLAMA3),
+    "youtu": hf.YoutuConfig(**LATENT, q_lora_rank=14, v_head_dim=9, rope_parameters=dict(YARN, mscale=0.8, mscale_all_dim=0.7)),
+    "youtu-wide": hf.YoutuConfig(**LATENT, q_lora_rank=None, v_head_dim=8, tie_word_embeddings=False, rope_interleave=False),
+    "hyperclovax": hf.HyperCLOVAXConfig(**SIZES, **HEADS),
+    "hyperclovax-multiplied": hf.HyperCLOVAXConfig(**WIDE, tie_word_embeddings=True, embedding_multiplier=3.0,
+                                                   logits_scaling=0.125, residual_multiplier=0.5, attention_multiplier=0.3,
+                                                   attention_bias=True, mlp_bias=True, rope_parameters=YARN),
+    "jais2": hf.Jais2Config(**SIZES, **HEADS),
+    "jais2-tied": hf.Jais2Config(**{**WIDE, "num_key_value_heads": 2}, tie_word_embeddings=True, attention_bias=False,
+                                 mlp_bias=False, hidden_act="silu", layer_norm_eps=1e-3, rope_parameters=LLAMA3),
 }
