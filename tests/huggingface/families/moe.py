@@ -13,7 +13,7 @@ LOCAL = dict(num_local_experts=5, num_experts_per_tok=3)
 GROUPED = dict(moe_intermediate_size=14, n_routed_experts=12, num_experts_per_tok=3, n_shared_experts=2,
                routed_scaling_factor=1.7)
 # Latent attention: no two sizes of it are equal.
-LATENT = SIZES | GROUPED | dict(num_key_value_heads=6, qk_nope_head_dim=10, qk_rope_head_dim=8, v_head_dim=7, kv_lora_rank=9)
+LATENT = SQUARE | GROUPED | dict(num_key_value_heads=6, qk_nope_head_dim=10, qk_rope_head_dim=8, v_head_dim=7, kv_lora_rank=9)
 YARN = dict(rope_type="yarn", rope_theta=500.0, factor=4.0, original_max_position_embeddings=16)
 
 CASES = {
@@ -61,4 +61,13 @@ CASES = {
                                            rope_parameters=YARN | dict(mscale=1.0, mscale_all_dim=0.7)),
     "deepseek-v3-moonlight": hf.DeepseekV3Config(**LATENT, q_lora_rank=None, n_group=1, topk_group=1, first_k_dense_replace=1,
                                                  rope_theta=50000.0, hidden_act="gelu"),
+    "llama4-odd": hf.Llama4TextConfig(**LAYERS, num_local_experts=5, num_experts_per_tok=2, head_dim=10, intermediate_size_mlp=29,
+                                      moe_layers=[1, 4], no_rope_layers=[1, 0, 1, 0, 1], attention_chunk_size=7, floor_scale=6,
+                                      attn_scale=0.3, attention_bias=True),
+    "llama4-tied": hf.Llama4TextConfig(**SIZES, num_local_experts=5, head_dim=6, intermediate_size_mlp=29, use_qk_norm=False,
+                                       no_rope_layer_interval=2, attn_temperature_tuning=False, tie_word_embeddings=True,
+                                       interleave_moe_layer_step=2),
+    "flex-olmo-odd": hf.FlexOlmoConfig(**SQUARE, **BALANCE, pad_token_id=None, num_experts=5, num_experts_per_tok=3, attention_bias=True),
+    "solar-open-odd": hf.SolarOpenConfig(**SIZES, **GROUPED, head_dim=10, n_group=3, topk_group=2),
+    "glm4-moe-lite-odd": hf.Glm4MoeLiteConfig(**LATENT, q_lora_rank=11, n_group=3, topk_group=2, rope_interleave=False),
 }
