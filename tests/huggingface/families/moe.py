@@ -13,8 +13,9 @@ LOCAL = dict(num_local_experts=5, num_experts_per_tok=3)
 GROUPED = dict(moe_intermediate_size=14, n_routed_experts=12, num_experts_per_tok=3, n_shared_experts=2,
                routed_scaling_factor=1.7)
 # Latent attention: no two sizes of it are equal.
-LATENT = SIZES | GROUPED | dict(num_key_value_heads=6, qk_nope_head_dim=10, qk_rope_head_dim=8, v_head_dim=7, kv_lora_rank=9)
+LATENT = SQUARE | GROUPED | dict(num_key_value_heads=6, qk_nope_head_dim=10, qk_rope_head_dim=8, v_head_dim=7, kv_lora_rank=9)
 YARN = dict(rope_type="yarn", rope_theta=500.0, factor=4.0, original_max_position_embeddings=16)
+LLAMA3 = YARN | dict(rope_type="llama3", low_freq_factor=1.0, high_freq_factor=4.0)
 
 CASES = {
     "mixtral-window": hf.MixtralConfig(**SIZES, **BALANCE, **LOCAL, head_dim=10, sliding_window=11, rms_norm_eps=1e-4),
@@ -30,13 +31,14 @@ CASES = {
     "olmoe-odd": hf.OlmoeConfig(**SQUARE, **BALANCE, num_experts=5, num_experts_per_tok=3, clip_qkv=0.8,
                                 attention_bias=True),
     "olmoe-tied": hf.OlmoeConfig(**SQUARE, num_experts=5, num_experts_per_tok=2, norm_topk_prob=True,
-                                 tie_word_embeddings=True),
+                                 tie_word_embeddings=True, rope_parameters=LLAMA3),
     "phimoe-odd": hf.PhimoeConfig(**SQUARE, **BALANCE, num_local_experts=5, sliding_window=13, attention_bias=True,
                                   lm_head_bias=True),
     "granitemoe-odd": hf.GraniteMoeConfig(**SQUARE, **BALANCE, **LOCAL, embedding_multiplier=12.5, logits_scaling=3.0,
                                           residual_multiplier=0.22, attention_multiplier=0.3),
     "granitemoeshared-tied": hf.GraniteMoeSharedConfig(**SQUARE, **LOCAL, shared_intermediate_size=18,
-                                                       attention_bias=True, tie_word_embeddings=True),
+                                                       attention_bias=True, tie_word_embeddings=True,
+                                                       rope_parameters=dict(rope_type="linear", rope_theta=700.0, factor=3.0)),
     "glm4-moe-odd": hf.Glm4MoeConfig(**SIZES, **GROUPED, head_dim=12, n_group=3, topk_group=2, attention_bias=True,
                                      use_qk_norm=True),
     "glm4-moe-tied": hf.Glm4MoeConfig(**SIZES, **GROUPED, head_dim=8, norm_topk_prob=False, first_k_dense_replace=0,
@@ -61,4 +63,14 @@ CASES = {
                                            rope_parameters=YARN | dict(mscale=1.0, mscale_all_dim=0.7)),
     "deepseek-v3-moonlight": hf.DeepseekV3Config(**LATENT, q_lora_rank=None, n_group=1, topk_group=1, first_k_dense_replace=1,
                                                  rope_theta=50000.0, hidden_act="gelu"),
+    "llama4-odd": hf.Llama4TextConfig(**LAYERS, num_local_experts=5, num_experts_per_tok=2, head_dim=10, intermediate_size_mlp=29,
+                                      moe_layers=[1, 4], no_rope_layers=[1, 0, 1, 0, 1], attention_chunk_size=7, floor_scale=6,
+                                      attn_scale=0.3, attention_bias=True),
+    "llama4-tied": hf.Llama4TextConfig(**SIZES, num_local_experts=5, head_dim=6, intermediate_size_mlp=29, use_qk_norm=False,
+                                       no_rope_layer_interval=2, attn_temperature_tuning=False, tie_word_embeddings=True,
+                                       interleave_moe_layer_step=2),
+    "flex-olmo-odd": hf.FlexOlmoConfig(**SQUARE, **BALANCE, pad_token_id=None, num_experts=5, num_experts_per_tok=3, attention_bias=True),
+    "solar-open-odd": hf.SolarOpenConfig(**SIZES, **GROUPED, head_dim=10, n_group=3, topk_group=2,
+                                        rope_parameters=YARN | dict(partial_rotary_factor=0.4)),
+    "glm4-moe-lite-odd": hf.Glm4MoeLiteConfig(**LATENT, q_lora_rank=11, n_group=3, topk_group=2, rope_interleave=False),
 }
