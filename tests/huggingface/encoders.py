@@ -40,7 +40,7 @@ from titan import (BUILD, QUICK, TITANC, Launch, Report, call, environment_of, l
 from training import Recipe, train  # noqa: E402
 
 OUT = BUILD / "tests" / "encoders"
-SAMPLES, BATCH, SEQ, STEPS, SEED = 14, 4, 16, 3, 7
+SAMPLES, BATCH, SEQ, SOURCE, STEPS, SEED = 14, 4, 16, 13, 3, 7
 RULE = RULES["float64"]
 
 
@@ -69,6 +69,14 @@ CASES = {
                      "AutoModelForMaskedLM", PAIRS, ("model.padded=true", "model.pairs=true")),
     "bert-classes": Case(hf.BertConfig(**ODD, **DRY), "AutoModelForSequenceClassification", PADDED, ("model.padded=true",)),
     "bert-tokens": Case(hf.BertConfig(**SIZES, **DRY), "AutoModelForTokenClassification", PADDED, ("model.padded=true",)),
+    "t5": Case(hf.T5Config(vocab_size=61, d_model=20, d_kv=6, d_ff=37, num_layers=2, num_decoder_layers=3, num_heads=3,
+                           relative_attention_num_buckets=10, relative_attention_max_distance=9, decoder_start_token_id=0,
+                           dropout_rate=0.0), "AutoModelForSeq2SeqLM", settings=("model.source=13",)),
+    "t5-odd": Case(hf.T5Config(vocab_size=53, d_model=18, d_kv=5, d_ff=29, num_layers=3, num_decoder_layers=2, num_heads=4,
+                               relative_attention_num_buckets=7, relative_attention_max_distance=11, pad_token_id=1,
+                               decoder_start_token_id=2, feed_forward_proj="gated-gelu", tie_word_embeddings=False,
+                               layer_norm_epsilon=1e-4, dropout_rate=0.0),
+                   "AutoModelForSeq2SeqLM", PADDED, ("model.source=13", "model.padded=true")),
     "vit": Case(hf.ViTConfig(**PICTURES, num_channels=2, image_size=8, patch_size=2), "AutoModelForImageClassification", PIXELS),
     "vit-odd": Case(hf.ViTConfig(**{**PICTURES, "num_hidden_layers": 3}, num_channels=3, image_size=12, patch_size=4, qkv_bias=False,
                                  hidden_act="gelu_new", layer_norm_eps=1e-5), "AutoModelForImageClassification", PIXELS),
@@ -94,13 +102,18 @@ def draw(name: str, count: int, seed: int) -> dict[str, torch.Tensor]:
     if "pixel_values" in case.inputs:
         shape = (count, config.num_channels, config.image_size, config.image_size)
         return {"pixel_values": torch.randn(shape, generator=chance, dtype=torch.float64), "labels": numbers(config.num_labels)}
-    lengths = numbers(SEQ + 1, least=SEQ // 2)
-    there = (torch.arange(SEQ) < lengths[:, None]).long() if "attention_mask" in case.inputs else torch.ones(count, SEQ).long()
-    arrays = {"input_ids": numbers(config.vocab_size, SEQ, least=1) * there, "attention_mask": there}
+    length = SOURCE if case.auto == "AutoModelForSeq2SeqLM" else SEQ
+    lengths = numbers(length + 1, least=length // 2)
+    there = torch.ones(count, length).long()
+    if "attention_mask" in case.inputs:
+        there = (torch.arange(length) < lengths[:, None]).long()
+    arrays = {"input_ids": numbers(config.vocab_size, length, least=1) * there, "attention_mask": there}
     if "token_type_ids" in case.inputs:
         arrays["token_type_ids"] = numbers(config.type_vocab_size, SEQ)
     classes = config.vocab_size if case.auto == "AutoModelForMaskedLM" else config.num_labels
-    counts = (torch.rand(count, SEQ, generator=chance) < 0.3) & there.bool()
+    counts = torch.rand(count, SEQ, generator=chance) < 0.3
+    if length == SEQ:
+        counts &= there.bool()
     arrays["labels"] = torch.where(counts, numbers(classes, SEQ), -100)
     if case.auto == "AutoModelForSequenceClassification":
         arrays["labels"] = numbers(classes)
@@ -158,7 +171,7 @@ def write(folder: Path, arrays: dict[str, torch.Tensor]) -> Path:
 
 def their_logits(model, arrays: dict[str, torch.Tensor]) -> torch.Tensor:
     with in_float64(), torch.no_grad():
-        return model(**{n: a for n, a in arrays.items() if n != "labels"}).logits
+        return model(**arrays).logits
 
 
 class Reference:
@@ -205,7 +218,7 @@ def training(name: str):
 def logits(name: str):
     model, folder = make(name)
     here = OUT / name
-    arrays = {n: a for n, a in draw(name, 1, 5).items() if n != "labels"}
+    arrays = draw(name, 1, 5)
     out = Launch(1, SEED).run(executable(name), write(here / "short", draw(name, SAMPLES, 3)), here / "read",
                               ["--init-from", folder])
     save_file({**load_file(out / "initial.safetensors"), **arrays}, here / "inputs.safetensors")
@@ -218,7 +231,7 @@ def logits(name: str):
           f"--inputs={here / 'inputs.safetensors'}", ir])
     theirs = their_logits(model, arrays)
     ours = load_file(dump)
-    if "attention_mask" in arrays and theirs.dim() == 3:  # what padding computes counts nowhere
+    if "attention_mask" in arrays and theirs.shape[:2] == arrays["attention_mask"].shape:  # what padding computes counts nowhere
         there = arrays["attention_mask"].bool()
         ours, theirs = {n: t[there] for n, t in ours.items()}, theirs[there]
     result = Result()
