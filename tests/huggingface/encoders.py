@@ -60,6 +60,9 @@ DRY = dict(hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
 SPECIAL = dict(bos_token_id=1, eos_token_id=2, cls_token_id=1, sep_token_id=2)
 PICTURES = dict(hidden_size=18, num_hidden_layers=2, num_attention_heads=3, intermediate_size=29)
 PIXELS = ("pixel_values", "labels")
+HEADS = dict(vocab_size=53, hidden_size=18, num_hidden_layers=2, num_attention_heads=6, num_key_value_heads=2, head_dim=10,
+             intermediate_size=29, max_position_embeddings=64)
+UNMASKED = ("input_ids", "labels", "padded")  # padding without a mask
 PADDED = ("input_ids", "attention_mask", "labels")
 PAIRS = ("input_ids", "token_type_ids", "attention_mask", "labels")
 
@@ -80,6 +83,13 @@ CASES = {
     "vit": Case(hf.ViTConfig(**PICTURES, num_channels=2, image_size=8, patch_size=2), "AutoModelForImageClassification", PIXELS),
     "vit-odd": Case(hf.ViTConfig(**{**PICTURES, "num_hidden_layers": 3}, num_channels=3, image_size=12, patch_size=4, qkv_bias=False,
                                  hidden_act="gelu_new", layer_norm_eps=1e-5), "AutoModelForImageClassification", PIXELS),
+    "llama-classes": Case(hf.LlamaConfig(**HEADS, pad_token_id=0, rope_parameters=dict(
+        rope_type="linear", rope_theta=700.0, factor=3.0)), "AutoModelForSequenceClassification", UNMASKED),
+    "llama-tokens": Case(hf.LlamaConfig(**HEADS, attention_bias=True, mlp_bias=True, classifier_dropout=0.0),
+                         "AutoModelForTokenClassification"),
+    "mistral-classes": Case(hf.MistralConfig(**HEADS, sliding_window=5, pad_token_id=0), "AutoModelForSequenceClassification",
+                            UNMASKED),
+    "qwen2-tokens": Case(hf.Qwen2Config(**HEADS, classifier_dropout=0.0), "AutoModelForTokenClassification"),
     "modernbert": Case(hf.ModernBertConfig(**{**SIZES, "num_attention_heads": 2, "num_hidden_layers": 4}, **SPECIAL, local_attention=6), "AutoModelForMaskedLM"),
     "modernbert-odd": Case(hf.ModernBertConfig(
         **ODD, **SPECIAL, local_attention=9, hidden_activation="silu", classifier_activation="tanh", norm_eps=1e-4, norm_bias=True,
@@ -105,7 +115,7 @@ def draw(name: str, count: int, seed: int) -> dict[str, torch.Tensor]:
     length = SOURCE if case.auto == "AutoModelForSeq2SeqLM" else SEQ
     lengths = numbers(length + 1, least=length // 2)
     there = torch.ones(count, length).long()
-    if "attention_mask" in case.inputs:
+    if {"attention_mask", "padded"} & set(case.inputs):
         there = (torch.arange(length) < lengths[:, None]).long()
     arrays = {"input_ids": numbers(config.vocab_size, length, least=1) * there, "attention_mask": there}
     if "token_type_ids" in case.inputs:
@@ -117,7 +127,7 @@ def draw(name: str, count: int, seed: int) -> dict[str, torch.Tensor]:
     arrays["labels"] = torch.where(counts, numbers(classes, SEQ), -100)
     if case.auto == "AutoModelForSequenceClassification":
         arrays["labels"] = numbers(classes)
-    return {n: arrays[n] for n in case.inputs}
+    return {n: arrays[n] for n in case.inputs if n in arrays}
 
 
 @cache
