@@ -2,6 +2,8 @@
 
 import transformers as hf
 
+from . import Case
+
 SIZES = dict(vocab_size=301, hidden_size=20, num_hidden_layers=3, num_attention_heads=4, num_key_value_heads=2,
              intermediate_size=37, head_dim=10, max_position_embeddings=64)
 ODD = dict(vocab_size=283, hidden_size=18, num_hidden_layers=4, num_attention_heads=3, num_key_value_heads=1,
@@ -37,4 +39,11 @@ CASES = {
             rope_type="llama3", rope_theta=700.0, factor=4.0, low_freq_factor=1.0, high_freq_factor=4.0,
             original_max_position_embeddings=24),
         layer_types=["full_attention", "conv", "conv", "full_attention"]),
+    "mamba2": Case(hf.Mamba2Config(
+        vocab_size=301, hidden_size=12, num_hidden_layers=2, num_heads=4, head_dim=6, n_groups=2, state_size=5, expand=2,
+        chunk_size=16, time_step_limit=(0.0, 0.4)), decodes=False),
+    "mamba2-odd": Case(hf.Mamba2Config(
+        vocab_size=283, hidden_size=10, num_hidden_layers=3, num_heads=6, head_dim=5, n_groups=3, state_size=7, expand=3,
+        chunk_size=7, conv_kernel=3, use_bias=True, use_conv_bias=False, hidden_act="gelu", layer_norm_epsilon=1e-4,
+        tie_word_embeddings=True, time_step_limit=(0.01, 0.3)), decodes=False),
 }
