@@ -2,6 +2,7 @@
 // config.json.
 #include "base/Error.h"
 #include "base/files/Safetensors.h"
+#include "base/weights/QuantMethods.h"
 #include "base/weights/StridedLayout.h"
 #include "compiler/driver/Commands.h"
 #include "compiler/driver/ImportText.h"
@@ -51,6 +52,7 @@ public:
       config = sema::readConfigJson(*file, sources, diags);
     if (!config)
       return std::nullopt;
+    checkQuantization(*config);
     std::string architecture = sema::readArchitecture(*config, diags);
     sema::Symbol decl = architecture.empty() ? sema::Symbol{} : find(architecture, *config);
     if (!decl)
@@ -86,6 +88,26 @@ private:
     if (!loaded)
       diags.report(Code::CannotReadFile, {}, "cannot read `" + path + "`: " + reason);
     return loaded;
+  }
+
+  /// Reports weights in a form that programs do not read.
+  void checkQuantization(const sema::ConfigValue &config) {
+    auto found = config.members.find("quantization_config");
+    if (found == config.members.end() || !found->second.isObject)
+      return;
+    auto method = found->second.members.find("quant_method");
+    if (method == found->second.members.end() ||
+        method->second.value.kind != sema::Value::Kind::String)
+      return;
+    const std::string &name = method->second.value.text;
+    if (llvm::is_contained(readableQuantMethods, name))
+      return;
+    std::vector<std::string> known(readableQuantMethods.begin(), readableQuantMethods.end());
+    diags
+        .report(Code::BadConfigValue, method->second.loc,
+                "the weights are quantized by `" + name + "`, which programs do not read")
+        .help("they read " + sema::listNames(known) +
+              "; other software can dequantize weights and save them again");
   }
 
   /// The declaration for an architecture: in the user's modules, then in the library.
@@ -278,7 +300,8 @@ private:
         try {
           const SafetensorsFile opened(entry.path().string());
           for (const auto &[name, tensor] : opened.tensors())
-            shapes[name] = tensor.shape;
+            if (llvm::is_contained({"F64", "F32", "F16", "BF16"}, tensor.dtype))
+              shapes[name] = tensor.shape; // quantized tensors have others
         } catch (const UserError &) {
         }
     return shapes;

@@ -231,6 +231,7 @@ int exportWeights(Executor &executor, const Options &options, const Settings &se
   const std::vector<Shard> shards = saveWeights(executor, options, types);
   if (directory) {
     const bool isOfSource = !files.config.empty();
+    config.erase("quantization_config"); // exported weights are numbers
     if (!isOfSource || !haveSourceTypes(shards, {loaded.types}))
       setType(config, chooseTorchType(shards), isOfSource);
     config["titan"] = describeSettings(settings);

@@ -27,6 +27,14 @@ std::vector<std::string> filesUnder(const std::string &path) {
   fs::path index = directory / "model.safetensors.index.json";
   if (!fs::exists(index, ignored)) {
     std::vector<std::string> checkpoints = listCheckpoints(path);
+    for (const char *pickle : {"pytorch_model.bin", "pytorch_model.bin.index.json"})
+      if (checkpoints.empty() && fs::exists(directory / pickle, ignored))
+        throw UserError(fmt::format(
+            "'{0}' has its weights in pickles ({1}), which can execute code when they are read; "
+            "where "
+            "you trust them, convert them: python3 -c \"import transformers as t; "
+            "t.AutoModelForCausalLM.from_pretrained('{0}', dtype='auto').save_pretrained('{0}')\"",
+            path, pickle));
     if (checkpoints.empty())
       throw UserError("no weights in '" + path +
                       "': it has no model.safetensors, no model.safetensors.index.json and no "
