@@ -4,6 +4,10 @@ import importlib
 import pkgutil
 from dataclasses import dataclass
 
+import transformers
+
+transformers.logging.set_verbosity_error()  # of special tokens beyond small vocabularies
+
 
 @dataclass(frozen=True)
 class Case:

@@ -76,7 +76,7 @@ CASES |= {
         **{**SIZES, "num_hidden_layers": 4}, head_dim=8, num_experts_per_tok=2, num_experts=5, moe_intermediate_size=13,
         norm_topk_prob=True, decoder_sparse_step=2, mlp_only_layers=[1], attention_bias=True, use_sliding_window=True,
         sliding_window=11, hidden_act="gelu", **rope("llama3", **LLAMA_3)),
-    "mixtral-window": hf.MixtralConfig(**SIZES, head_dim=10, num_experts_per_tok=2, num_local_experts=5, sliding_window=7,
+    "mixtral-narrow": hf.MixtralConfig(**SIZES, head_dim=10, num_experts_per_tok=2, num_local_experts=5, sliding_window=7,
                                        hidden_act="gelu", **rope("yarn", factor=4.0, original_max_position_embeddings=16)),
     "mixtral-tied": hf.MixtralConfig(**ODD, num_experts_per_tok=3, num_local_experts=4, tie_word_embeddings=True,
                                      **rope("dynamic", factor=4.0)),
