@@ -46,4 +46,17 @@ CASES = {
         vocab_size=283, hidden_size=10, num_hidden_layers=3, num_heads=6, head_dim=5, n_groups=3, state_size=7, expand=3,
         chunk_size=7, conv_kernel=3, use_bias=True, use_conv_bias=False, hidden_act="gelu", layer_norm_epsilon=1e-4,
         tie_word_embeddings=True, time_step_limit=(0.01, 0.3)), decodes=False),
+    "qwen3-next": Case(hf.Qwen3NextConfig(
+        vocab_size=301, hidden_size=20, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2, head_dim=16,
+        intermediate_size=29, moe_intermediate_size=14, shared_expert_intermediate_size=9, num_experts=5, num_experts_per_tok=2,
+        linear_num_key_heads=2, linear_num_value_heads=6, linear_key_head_dim=5, linear_value_head_dim=7,
+        max_position_embeddings=64), decodes=False),
+    "qwen3-next-odd": Case(hf.Qwen3NextConfig(
+        vocab_size=283, hidden_size=18, num_hidden_layers=3, num_attention_heads=3, num_key_value_heads=1, head_dim=12,
+        intermediate_size=29, moe_intermediate_size=14, shared_expert_intermediate_size=11, num_experts=6, num_experts_per_tok=3,
+        linear_num_key_heads=3, linear_num_value_heads=3, linear_key_head_dim=8, linear_value_head_dim=5, linear_conv_kernel_dim=3,
+        layer_types=["full_attention", "linear_attention", "linear_attention"], mlp_only_layers=[1], norm_topk_prob=False,
+        attention_bias=True, tie_word_embeddings=True, rms_norm_eps=1e-4, hidden_act="gelu",
+        rope_parameters=dict(rope_type="yarn", rope_theta=700.0, factor=4.0, original_max_position_embeddings=24,
+                             partial_rotary_factor=0.5), max_position_embeddings=96), decodes=False),
 }
