@@ -64,3 +64,31 @@ CASES |= {
     "olmo2-yarn": hf.Olmo2Config(**ODD, tie_word_embeddings=True, rms_norm_eps=1e-3, hidden_act="relu6",
                                  **rope("yarn", factor=4.0, original_max_position_embeddings=16)),
 }
+
+CASES |= {
+    "qwen3-window": hf.Qwen3Config(**SIZES, head_dim=8, attention_bias=True, use_sliding_window=True, sliding_window=7,
+                                   max_window_layers=1, hidden_act="gelu",
+                                   **rope("yarn", factor=4.0, original_max_position_embeddings=16, mscale=0.8,
+                                          mscale_all_dim=1.1, truncate=False)),
+    "qwen3-linear": hf.Qwen3Config(**ODD, head_dim=10, tie_word_embeddings=True, use_sliding_window=True, sliding_window=9,
+                                   layer_types=["sliding_attention", "full_attention"] * 2, **rope("linear", factor=4.0)),
+    "qwen3-moe-window": hf.Qwen3MoeConfig(
+        **{**SIZES, "num_hidden_layers": 4}, head_dim=8, num_experts_per_tok=2, num_experts=5, moe_intermediate_size=13,
+        norm_topk_prob=True, decoder_sparse_step=2, mlp_only_layers=[1], attention_bias=True, use_sliding_window=True,
+        sliding_window=11, hidden_act="gelu", **rope("llama3", **LLAMA_3)),
+    "mixtral-yarn": hf.MixtralConfig(**SIZES, head_dim=10, num_experts_per_tok=2, num_local_experts=5, sliding_window=7,
+                                       hidden_act="gelu", **rope("yarn", factor=4.0, original_max_position_embeddings=16)),
+    "mixtral-dynamic": hf.MixtralConfig(**ODD, num_experts_per_tok=3, num_local_experts=4, tie_word_embeddings=True,
+                                     **rope("dynamic", factor=4.0)),
+    "gpt-oss-plain": hf.GptOssConfig(**SIZES, head_dim=8, num_experts_per_tok=2, num_local_experts=5, attention_bias=False,
+                                     sliding_window=7, swiglu_limit=0.7, swiglu_alpha=1.3, **rope("default"),
+                                     layer_types=["full_attention", "sliding_attention", "sliding_attention"]),
+    "gpt-oss-linear": hf.GptOssConfig(**ODD, head_dim=10, num_experts_per_tok=1, num_local_experts=3, sliding_window=None,
+                                      layer_types=["full_attention"] * 4, **rope("linear", factor=2.0)),
+    "gpt2-gelu": hf.GPT2Config(vocab_size=301, n_positions=64, n_embd=20, n_layer=3, n_head=4, n_inner=37,
+                               activation_function="gelu", tie_word_embeddings=False, resid_pdrop=0.0, embd_pdrop=0.0,
+                               attn_pdrop=0.0, scale_attn_by_inverse_layer_idx=True),
+    "gpt2-unscaled": hf.GPT2Config(vocab_size=283, n_positions=48, n_embd=18, n_layer=4, n_head=3, activation_function="relu",
+                                   scale_attn_weights=False, scale_attn_by_inverse_layer_idx=True, resid_pdrop=0.0,
+                                   embd_pdrop=0.0, attn_pdrop=0.0, layer_norm_epsilon=1e-3),
+}
