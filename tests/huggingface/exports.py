@@ -33,6 +33,7 @@ except ImportError:
 
 import makers  # noqa: E402
 import torch  # noqa: E402
+from keys import compare_files  # noqa: E402
 from programs import OUT, SEED, SEQ, executable, make  # noqa: E402
 from tiny import FAMILIES  # noqa: E402
 from titan import (QUICK, ROOT, TITANC, Report, call, environment_of, read_arguments,  # noqa: E402
@@ -56,7 +57,6 @@ OWN_KEYS = {  # by the model type
     "deepseek_v2": {"aux_loss_alpha": 0.02, "seq_aux": False, "n_group": 3, "topk_group": 2},
     "deepseek_v3": {"num_nextn_predict_layers": 0, "aux_loss_alpha": 0.02, "ep_size": 2},
 }
-OWN_FILES = ("config.json", "program.titan")  # in which an export differs, or which it adds
 
 
 def source(name: str, case: str, tokenizer: bool = True) -> Path:
@@ -101,27 +101,6 @@ def resume(exe: Path, out: Path, *options) -> Path:
     return out
 
 
-def compare_keys(given, written, prefix: str = "") -> list[str]:
-    """The keys that differ, with both values; numbers compare as numbers, objects key by key."""
-    if isinstance(given, dict) and isinstance(written, dict):
-        return [line for key in given.keys() | written.keys()
-                for line in compare_keys(given.get(key, "absent"), written.get(key, "absent"), f"{prefix}{key}.")]
-    return [] if given == written else [f"{prefix[:-1]}: {given} -> {written}"]
-
-
-def compare(given: Path, out: Path, **changed) -> list[str]:
-    """Differences between the files of a directory and those of its export, apart from `changed` keys."""
-    written = read(out / "config.json")
-    wrong = [] if isinstance(written.pop("titan", None), dict) else ["config.json has no settings"]
-    wrong += compare_keys({**read(given / "config.json"), **changed}, written)
-    names = [{path.name for path in folder.iterdir() if not path.name.startswith("model")} for folder in (given, out)]
-    wrong += [f"{name} is in one only" for name in names[0] ^ names[1] if name not in OWN_FILES]
-    wrong += [f"{name} differs" for name in names[0] & names[1] - {*OWN_FILES}
-              if (given / name).read_bytes() != (out / name).read_bytes()]
-    return wrong + [f"{path.name} has paths of this machine" for path in (out / "config.json", out / "program.titan")
-                    if str(ROOT) in path.read_text()]
-
-
 def result(wrong: dict[str, list[str]]):
     lines = [f"    {what}: {line}" for what, all_of in wrong.items() for line in all_of]
     return not lines, "\n".join(lines)
@@ -130,10 +109,10 @@ def result(wrong: dict[str, list[str]]):
 def files(name: str, tokenizer: bool):
     case = "files" if tokenizer else "bare"
     given, exe, folder = source(name, case, tokenizer), executable(name, make(name)[2], "run"), OUT / name / case
-    wrong = {"direct": compare(given, export(exe, given, folder / "direct"))}
+    wrong = {"direct": compare_files(given, export(exe, given, folder / "direct"))}
     transformers.AutoConfig.from_pretrained(folder / "direct")
     run = train(exe, folder / "run", "--init-from", given, "--steps", 1)
-    wrong["run"] = compare(given, export(exe, run, folder / "of-run"))
+    wrong["run"] = compare_files(given, export(exe, run, folder / "of-run"))
     return result(wrong)
 
 
@@ -142,11 +121,11 @@ def derived(name: str):
     given, exe, folder = source(name, "derived"), executable(name, make(name)[2], "run"), OUT / name / "derived"
     checkpoints = ("--steps", 2, "--set", "checkpoint.every=1")
     first = train(exe, folder / "first", "--init-from", given, "--stop-at", 1, *checkpoints)
-    wrong = {"checkpoint": compare(given, export(exe, first / "checkpoints" / "step-1", folder / "of-checkpoint"))}
+    wrong = {"checkpoint": compare_files(given, export(exe, first / "checkpoints" / "step-1", folder / "of-checkpoint"))}
     resume(exe, first, *checkpoints)
-    wrong["resumed"] = compare(given, export(exe, first, folder / "of-resumed"))
+    wrong["resumed"] = compare_files(given, export(exe, first, folder / "of-resumed"))
     second = train(exe, folder / "second", "--init-from", first, "--steps", 1)
-    wrong["second"] = compare(given, export(exe, second, folder / "of-second"))
+    wrong["second"] = compare_files(given, export(exe, second, folder / "of-second"))
     resume(exe, second, "--steps", 1, "--resume", "none")
     left = [path for path in ("source_config.json",) if (second / path).exists()]
     wrong["new weights"] = [f"the run kept {path}" for path in left]
@@ -156,18 +135,18 @@ def derived(name: str):
 def changed(name: str):
     """Keys that the program contradicts: a shorter context, other types, a value of the model."""
     given, exe, folder = source(name, "changed"), executable(name, make(name)[2], "run"), OUT / name / "changed"
-    wrong = {"f32": compare(given, export(exe, given, folder / "narrow", "--dtype", "f32"), dtype="float32")}
+    wrong = {"f32": compare_files(given, export(exe, given, folder / "narrow", "--dtype", "f32"), dtype="float32")}
     config = read(given / "config.json")
     del config["dtype"]
     write(given / "config.json", {**config, "max_position_embeddings": SEQ // 2, "torch_dtype": "float64",
                                   "rms_norm_eps": 1e-3, "head_dim": None, "num_hidden_layers": 7})
-    wrong["other values"] = compare(given, export(exe, given, folder / "other"), max_position_embeddings=SEQ,
+    wrong["other values"] = compare_files(given, export(exe, given, folder / "other"), max_position_embeddings=SEQ,
                                     rms_norm_eps=1e-5, head_dim=8, num_hidden_layers=3)
     other = read(given / "config.json")
-    write(given / "config.json", {**other, "architectures": ["OtherForCausalLM"]})
+    write(given / "config.json", {**other, "model_type": "other"})
     own = read(export(exe, given, folder / "own") / "config.json")
     if (own["architectures"], own["max_position_embeddings"]) != (config["architectures"], SEQ):
-        wrong["another architecture"] = [str(own)]
+        wrong["another kind"] = [str(own)]
     return result(wrong)
 
 
@@ -180,9 +159,9 @@ def scaled(name: str):
                "original_max_position_embeddings": 32}
     rope = config.pop("rope_parameters")
     write(path, {**config, "rope_theta": rope["rope_theta"], "rope_scaling": scaling})
-    wrong = {"old keys": compare(given, export(exe, given, folder / "old"), rope_scaling=None)}
+    wrong = {"old keys": compare_files(given, export(exe, given, folder / "old"), rope_scaling=None)}
     write(path, {**config, "rope_parameters": {**rope, **scaling}})
-    wrong["new keys"] = compare(given, export(exe, given, folder / "new"), rope_parameters=rope)
+    wrong["new keys"] = compare_files(given, export(exe, given, folder / "new"), rope_parameters=rope)
     return result(wrong)
 
 
@@ -193,7 +172,7 @@ def adapters(name: str):
     call([TITANC, "build", program, "-o", exe, *QUICK, "--set", f"data.seq={SEQ}", "--set", "data.batch=4",
           "--set", "data.format=text", "--set", "model.rank=4", "--set", "model.alpha=5"])
     run = train(exe, folder / "run", "--init-from", given, "--steps", 1)
-    return result({"merged": compare(given, export(exe, run, folder / "merged"), dtype="float32")})
+    return result({"merged": compare_files(given, export(exe, run, folder / "merged"), dtype="float32")})
 
 
 def main() -> None:

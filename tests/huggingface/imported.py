@@ -8,8 +8,8 @@ program, which is built without changes in its text:
 - *logits*: the program after all phases, interpreted, computes the logits of `transformers` to 1e-10.
 - *training*: three steps have the losses, the gradient norms and the final parameters of PyTorch.
 - *greedy text*: 40 tokens equal those of `transformers`, with caches and without.
-- *round trip*: an export has the tensors of the source, bit for bit, and `transformers` loads it and computes the same
-  logits.
+- *round trip*: an export has the tensors of the source, bit for bit, and its other files (keys.py). `transformers` loads
+  it and computes the same logits. The files of the run's export, too, are those of the source.
 
 Without --all, each commit tests a twelfth of the models (sample_by_commit).
 """
@@ -36,6 +36,7 @@ from compare import RULES, Result, compare_metric, compare_tensors, read_metric 
 from float64 import in_float64  # noqa: E402
 from huggingface.families import all_cases  # noqa: E402
 from interpret import PHASES  # noqa: E402
+from keys import compare_files  # noqa: E402
 from sample_order import batches  # noqa: E402
 from titan import (BUILD, QUICK, TITANC, Launch, Report, call, environment_of, lock_product, precision,  # noqa: E402
                    read_arguments, sample_by_commit, write_text)
@@ -139,7 +140,8 @@ def training(name: str):
             model.get_parameter(key).copy_(value)
     theirs = {n: t for n, t in tensors_of(OUT / name / "reference").items() if not fnmatch(n, updated)}
     compare_tensors("parameters", ours, theirs, RULE.parameters, result)
-    return result.passed() and len(theirs) > 2, result.table()
+    different = compare_files(folder, exported)
+    return result.passed() and len(theirs) > 2 and not different, "\n".join([result.table(), *different])
 
 
 def tensors_of(folder: Path) -> dict[str, torch.Tensor]:
@@ -191,6 +193,7 @@ def round_trip(name: str):
     # The sums of products depend on the alignment of tensors in the file.
     same = type(loaded) is type(model) and torch.allclose(their_logits(loaded, tokens), their_logits(model, tokens),
                                                           rtol=0, atol=1e-13)
+    different += compare_files(folder, out)
     return same and not different, f"    differ: {', '.join(different) or 'none'}; transformers agrees: {same}"
 
 

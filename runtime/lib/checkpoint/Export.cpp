@@ -116,7 +116,8 @@ Json makeConfig(const Program &program, const Options &options, const SourceFile
     return makeDefaultConfig(program);
   const Json own = Json::parse(program.config);
   if (!files.config.empty())
-    return mergeConfig(readJsonObject(files.config), own["lines"], program.positions);
+    return mergeConfig(findModelConfig(readJsonObject(files.config), own["config"]), own["lines"],
+                       program.positions);
   Json config = own["config"];
   for (const auto &[key, value] : readSpecialTokens(findTokenSource(options)))
     config.emplace(key, Json::parse(value));

@@ -21,18 +21,18 @@ namespace {
 
 constexpr const char *generationName = "generation_config.json";
 
-/// The first member of `architectures`; empty if there is none.
-std::string readArchitecture(const Json &config) {
-  const auto names = config.find("architectures");
-  const bool hasName = names != config.end() && names->is_array() && !names->empty();
-  return hasName && names->front().is_string() ? names->front().get<std::string>() : "";
+/// Whether the keys of two configurations have the same meanings.
+bool describeOneKind(const Json &source, const Json &own) {
+  const char *key = own.contains("model_type") ? "model_type" : "architectures";
+  const auto member = source.find(key);
+  return member != source.end() && *member == own[key];
 }
 
-/// The configuration of a folder, which is a run's or not; empty if it is of another architecture.
-std::string findConfig(const fs::path &folder, const std::string &architecture) {
+/// The configuration of a folder, which is a run's or not; empty if it is of another kind.
+std::string findConfig(const fs::path &folder, const Json &own) {
   for (const char *name : {sourceConfigName, "config.json"})
     if (const std::string path = (folder / name).string();
-        isRegular(path) && readArchitecture(readJsonObject(path)) == architecture)
+        isRegular(path) && !findModelConfig(readJsonObject(path), own).is_null())
       return path;
   return "";
 }
@@ -53,6 +53,25 @@ void copy(const std::string &from, const fs::path &to) {
 
 } // namespace
 
+Json findModelConfig(const Json &source, const Json &own) {
+  Json found;
+  if (describeOneKind(source, own))
+    found = source;
+  for (const Json &part : source)
+    if (found.is_null() && part.is_object() && describeOneKind(part, own)) {
+      found = part;
+      // Keys that stand outside of parts.
+      for (const char *key : {"bos_token_id", "eos_token_id", "pad_token_id", "dtype",
+                              "torch_dtype", "transformers_version"})
+        if (source.contains(key) && !part.contains(key))
+          found[key] = source[key];
+    }
+  const Json &first = own["architectures"].front();
+  if (!found.is_null() && found.value("/architectures/0"_json_pointer, Json()) != first)
+    found["architectures"] = own["architectures"];
+  return found;
+}
+
 Json readJsonObject(const std::string &path) {
   constexpr size_t longest = size_t{64} << 20;
   Json json = Json::parse(readWholeFile(path, longest), nullptr, /*allow_exceptions=*/false);
@@ -63,16 +82,15 @@ Json readJsonObject(const std::string &path) {
 
 SourceFiles findSourceFiles(const Program &program, std::span<const WeightSource> sources) {
   SourceFiles files;
-  const std::string architecture =
-      program.config.empty() ? "" : readArchitecture(Json::parse(program.config)["config"]);
+  const Json own = program.config.empty() ? Json() : Json::parse(program.config)["config"];
   std::vector<std::string> folders;
   for (const bool isWhole : {true, false})
     for (const WeightSource &source : sources)
       if (source.prefix.empty() == isWhole)
         folders.push_back(getSourceFolder(source.path));
   for (const std::string &folder : folders)
-    if (files.config.empty() && !architecture.empty()) {
-      files.config = findConfig(folder, architecture);
+    if (files.config.empty() && !own.is_null()) {
+      files.config = findConfig(folder, own);
       if (!files.config.empty())
         files.generation = findGeneration(folder);
     }

@@ -18,7 +18,7 @@ constexpr const char *sourceConfigName = "source_config.json";
 
 /// Paths; empty if there is no such file.
 struct SourceFiles {
-  std::string config; ///< of the architecture that the program's configuration has
+  std::string config; ///< config.json that describes the kind of the program's model
   /// generation_config.json in a directory without a tokenizer; elsewhere it belongs to the
   /// tokenizer.
   std::string generation;
@@ -27,6 +27,12 @@ struct SourceFiles {
 /// Those of the weights without a prefix, or else of others. Throws UserError for a file that is no
 /// JSON object.
 SourceFiles findSourceFiles(const Program &program, std::span<const WeightSource> sources);
+
+/// The configuration `source`, or that of a part of it such as `text_config`, if it has the
+/// `model_type` of `own`, or without one its architecture; with the architecture of `own`. Null if
+/// there is none.
+nlohmann::ordered_json findModelConfig(const nlohmann::ordered_json &source,
+                                       const nlohmann::ordered_json &own);
 
 /// Throws UserError for a file that is no JSON object.
 nlohmann::ordered_json readJsonObject(const std::string &path);

@@ -68,7 +68,9 @@ std::string findFault(const std::string &name, const std::string &content) {
 
 /// The directory of the run of a checkpoint, a directory; empty for other paths.
 static std::string getRun(const std::string &path) {
-  const fs::path folder = fs::absolute(fs::path(path) / "").lexically_normal().parent_path();
+  std::error_code ignored;
+  const fs::path whole = fs::absolute(fs::path(path) / "", ignored);
+  const fs::path folder = whole.lexically_normal().parent_path();
   const bool isOfRun =
       folder.parent_path().filename() == "checkpoints" && isFile(folder / "checkpoint.json");
   return isOfRun ? folder.parent_path().parent_path().string() : "";

@@ -55,12 +55,26 @@ TEST_F(SourceFilesTest, AreOfTheProgramsArchitecture) {
   EXPECT_THROW(find({{"", source}}), UserError);
 }
 
+// Keys of one model type have one meaning, whatever the head is; a model may be a part.
+TEST_F(SourceFilesTest, DescribeTheProgramsModel) {
+  using Json = nlohmann::ordered_json;
+  const Json own = Json::parse(R"({"architectures": ["AHead"], "model_type": "a"})");
+  auto find = [&](const char *source) { return findModelConfig(Json::parse(source), own).dump(); };
+  EXPECT_EQ(find(R"({"model_type": "a", "x": 1})"),
+            R"({"model_type":"a","x":1,"architectures":["AHead"]})");
+  EXPECT_EQ(find(R"({"architectures": ["AHead"], "model_type": "b"})"), "null");
+  EXPECT_EQ(find(R"({"pad_token_id": 3, "eos_token_id": 4, "vision": {}, "model_type": "b",
+                     "text": {"eos_token_id": 5, "model_type": "a"}})"),
+            R"({"eos_token_id":5,"model_type":"a","pad_token_id":3,"architectures":["AHead"]})");
+}
+
 TEST_F(SourceFilesTest, AreKeptByRunsAndFoundBesideCheckpoints) {
   write(source / "config.json", ofA);
   write(source / "generation_config.json", "{}");
   keepSourceFiles(find({{"", source}}), run, Existing::Replace);
   const fs::path checkpoint = run / "checkpoints" / "step-1";
   write(checkpoint / "checkpoint.json", "{}");
+  write(run / "model.safetensors", "");
   for (const fs::path &from : {run, checkpoint, run / "model.safetensors"}) {
     const SourceFiles files = find({{"", from}});
     EXPECT_EQ(files.config, run / sourceConfigName) << from;
