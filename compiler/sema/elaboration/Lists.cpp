@@ -76,7 +76,8 @@ Value Builtins::contains(CallArgs &args) {
   if (!args.expect(2, 2, /*over=*/false, /*along=*/false))
     return {};
   if (args[0].kind == Value::Kind::List && !args[1].isTensor())
-    return Value::ofBool(std::count(args[0].elements.begin(), args[0].elements.end(), args[1]) != 0);
+    return Value::ofBool(std::count(args[0].elements.begin(), args[0].elements.end(), args[1]) !=
+                         0);
   report(Code::BadArgument, args.loc(),
          std::string("`contains` takes a list and a value of the compile time, not ") +
              args[0].describe() + " and " + args[1].describe());

@@ -26,7 +26,7 @@ public:
     for (const ConfigLine &line : map.ignored)
       // With a condition, its keys also have equations. In the whole configuration of a part, they
       // are repeated.
-      if (!line.entry->absentKey && !(map.isPart() && line.object == 0))
+      if (!line.entry->absentKey && !(map.hasObject() && line.object == 0))
         declareKeys(line);
     for (const ConfigLine &line : map.equations)
       if (line.entry->fallback)

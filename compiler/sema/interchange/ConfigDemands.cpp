@@ -19,7 +19,7 @@ public:
 
   ConfigDemands run() {
     findObjects();
-    if (map.isPart() && !result.objects[1])
+    if (map.hasObject() && !result.objects[1])
       diags
           .report(Code::ConfigKeyMissing, config.loc,
                   "there is no object `" + map.objects[1].entry->keys.front().text() +

@@ -93,7 +93,7 @@ private:
       if (Symbol found =
               find(*symbol.unit, section, Namespace::Configs, "section of configurations"))
         addSection(found);
-    const bool isSectionOfObject = map.isPart() && symbol.decl != map.decl.decl;
+    const bool isSectionOfObject = map.hasObject() && symbol.decl != map.decl.decl;
     addEntries(decl.entries, *symbol.unit, isSectionOfObject ? 1 : 0);
   }
 
@@ -111,7 +111,8 @@ private:
       }
       bool isIgnored = entry.kind == ConfigEntry::Kind::Ignore;
       (isIgnored ? map.ignored : map.equations).push_back({&entry, &unit, object});
-      if (isIgnored && object == 1 && map.isPart() && !entry.absentKey) // as beside a whole model
+      if (isIgnored && object == 1 && map.hasObject() &&
+          !entry.absentKey) // as beside a whole model
         map.ignored.push_back({&entry, &unit, 0});
     }
   }

@@ -38,7 +38,7 @@ struct ConfigMap {
 
   /// Whether the model is a part of what the configuration describes, as the text model beside a
   /// vision tower. Object 1 is that of the model.
-  bool isPart() const { return decl.decl->as<syntax::ConfigDecl>()->object.has_value(); }
+  bool hasObject() const { return decl.decl->as<syntax::ConfigDecl>()->object.has_value(); }
   const std::vector<syntax::Formal> &formals() const;
   /// The arguments of the model that an equation reads, each once.
   std::vector<syntax::Name> arguments(const ConfigLine &equation) const;

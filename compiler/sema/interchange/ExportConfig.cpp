@@ -142,11 +142,11 @@ private:
   bool isIgnored(const ConfigLine &line) const {
     return std::any_of(map.ignored.begin(), map.ignored.end(), [&](const ConfigLine &ignore) {
       return ignore.entry->absentKey && ignore.object == line.object &&
-             sharesKey(*ignore.entry, *line.entry) && !hasValue(ignore);
+             haveCommonKey(*ignore.entry, *line.entry) && !hasValue(ignore);
     });
   }
 
-  static bool sharesKey(const ConfigEntry &a, const ConfigEntry &b) {
+  static bool haveCommonKey(const ConfigEntry &a, const ConfigEntry &b) {
     return std::any_of(a.keys.begin(), a.keys.end(), [&](const Path &key) {
       return std::any_of(b.keys.begin(), b.keys.end(),
                          [&](const Path &other) { return key.text() == other.text(); });

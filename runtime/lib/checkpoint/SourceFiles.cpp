@@ -57,13 +57,13 @@ Json findModelConfig(const Json &source, const Json &own) {
   Json found;
   if (describeOneKind(source, own))
     found = source;
-  for (const Json &part : source)
-    if (found.is_null() && part.is_object() && describeOneKind(part, own)) {
-      found = part;
-      // Keys that stand outside of parts.
+  for (const Json &object : source)
+    if (found.is_null() && object.is_object() && describeOneKind(object, own)) {
+      found = object;
+      // Keys that stand outside of it.
       for (const char *key : {"bos_token_id", "eos_token_id", "pad_token_id", "dtype",
                               "torch_dtype", "transformers_version"})
-        if (source.contains(key) && !part.contains(key))
+        if (source.contains(key) && !object.contains(key))
           found[key] = source[key];
     }
   const Json &first = own["architectures"].front();

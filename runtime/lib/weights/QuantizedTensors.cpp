@@ -83,8 +83,8 @@ public:
       names.push_back(name);
     for (const std::string &name : names)
       replace(name);
-    for (const std::string &part : parts)
-      tensors.erase(part);
+    for (const std::string &component : components)
+      tensors.erase(component);
     for (const auto &[name, tensor] : made)
       tensors[name] = &tensor->tensor();
     return std::move(made);
@@ -121,7 +121,7 @@ private:
 
   void add(const std::string &name, const char *method, const char *dtype,
            std::vector<int64_t> shape, Compute compute, const std::vector<std::string> &of) {
-    parts.insert(parts.end(), of.begin(), of.end());
+    components.insert(components.end(), of.begin(), of.end());
     made[name] = std::make_unique<LazyTensor>(method, dtype, std::move(shape), std::move(compute));
   }
 
@@ -133,7 +133,7 @@ private:
 
   static void expect(bool holds, const std::string &name, const char *method) {
     if (!holds)
-      refuse(name, method, "the shapes or types of its parts do not fit together");
+      refuse(name, method, "the shapes or types of its components do not fit together");
   }
 
   /// The size of the blocks along a dimension of `size` with `count` scales; 0 if none fits.
@@ -184,7 +184,7 @@ private:
     };
     add(name, method, "BF16", tensor.shape, compute, {name, scaleName});
     if (std::string input = cutEnd(name, ".weight") + ".input_scale"; find(input))
-      parts.push_back(input); // of activations
+      components.push_back(input); // of activations
   }
 
   /// Blocks of 32 numbers of E2M1 with a common power of two. transformers stores the transposed
@@ -334,10 +334,10 @@ private:
            stem + ".weight", "awq");
     auto compute = [&words, &zeros, &scales, inputs, outputs, group](int64_t first, int64_t count,
                                                                      float *out) {
-      static constexpr std::array<int, 8> places = {0, 4, 1, 5, 2, 6, 3, 7}; // of outputs in a word
+      static constexpr std::array<int, 8> slots = {0, 4, 1, 5, 2, 6, 3, 7}; // of outputs in a word
       for (int64_t i = first; i < first + count; ++i) {
         const int64_t output = i / inputs, input = i % inputs;
-        const int shift = 4 * places[static_cast<size_t>(output % 8)];
+        const int shift = 4 * slots[static_cast<size_t>(output % 8)];
         auto nibble = [&](const StoredTensor &packed, int64_t row) {
           return static_cast<int>(
               load<uint32_t>(packed, row * (outputs / 8) + output / 8) >> shift & 15);
@@ -384,7 +384,7 @@ private:
   }
 
   Tensors &tensors;
-  std::vector<std::string> parts;
+  std::vector<std::string> components;
   std::map<std::string, std::unique_ptr<LazyTensor>> made;
 };
 

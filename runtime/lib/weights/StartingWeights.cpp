@@ -63,12 +63,12 @@ StartingWeights::makeMappedNames(std::span<const NeededWeights> needed) const {
 
 namespace {
 
-/// The beginning of names in a store in place of `part`, the first part of names in the map.
+/// The beginning of names in a store in place of `mapped`, the first word of names in the map.
 struct Renaming {
-  std::string part, stored;
+  std::string mapped, stored;
 };
 
-/// A store may have other first parts of names than the map: none, as `transformers` saves a model
+/// A store may have other first words of names than the map: none, as `transformers` saves a model
 /// without its heads (`h.0.ln_1.weight` for `transformer.h.0.ln_1.weight`), or longer ones, as it
 /// saves the text model beside a vision tower (`model.language_model.norm.weight` for
 /// `model.norm.weight`).
@@ -86,10 +86,10 @@ public:
 
   std::vector<Renaming> run() const {
     std::vector<Renaming> renamings;
-    for (const auto &[part, rests] : expected)
-      if (count(part, rests) == 0)
-        if (const std::optional<std::string> stored = choose(part, rests))
-          renamings.push_back({part, *stored});
+    for (const auto &[mapped, rests] : expected)
+      if (count(mapped, rests) == 0)
+        if (const std::optional<std::string> stored = choose(mapped, rests))
+          renamings.push_back({mapped, *stored});
     return renamings;
   }
 
@@ -99,8 +99,8 @@ private:
                          [&](const std::string &rest) { return names.count(begin + rest) != 0; });
   }
 
-  /// The beginning with most names of the part. Among several, the one that ends with the part.
-  std::optional<std::string> choose(const std::string &part,
+  /// The beginning with most names of the mapped. Among several, the one that ends with the mapped.
+  std::optional<std::string> choose(const std::string &mapped,
                                     const std::vector<std::string> &rests) const {
     std::set<std::string> begins;
     for (const std::string &name : names)
@@ -121,14 +121,14 @@ private:
     }
     if (best.size() > 1)
       std::erase_if(best, [&](const std::string &begin) {
-        return !begin.ends_with("." + part.substr(prefix.size()));
+        return !begin.ends_with("." + mapped.substr(prefix.size()));
       });
     return best.size() == 1 ? std::optional(best.front()) : std::nullopt;
   }
 
   std::string prefix;
   std::set<std::string> names;
-  std::map<std::string, std::vector<std::string>> expected; ///< rests by first part
+  std::map<std::string, std::vector<std::string>> expected; ///< rests by first mapped
 };
 
 /// The name in the map for a name in a store.
@@ -137,7 +137,7 @@ std::string rename(const std::string &name, const std::vector<Renaming> &renamin
   for (const Renaming &each : renamings)
     if (name.starts_with(each.stored) && (!longest || each.stored.size() > longest->stored.size()))
       longest = &each;
-  return longest ? longest->part + name.substr(longest->stored.size()) : name;
+  return longest ? longest->mapped + name.substr(longest->stored.size()) : name;
 }
 
 } // namespace

@@ -94,7 +94,7 @@ private:
   std::span<const WeightStore> stores;
   std::map<std::string, SourceTensor> tensors; ///< by `mapped`
   std::vector<bool> isOwn;                     ///< for each source: it uses the program's names
-  std::span<const NeededWeights> allNeeded; ///< of the last `match`
+  std::span<const NeededWeights> allNeeded;    ///< of the last `match`
   std::vector<Match> matched;
   std::set<std::string> used; ///< `mapped` names
   std::vector<WeightRow> table;

@@ -68,7 +68,7 @@ TEST_F(SourceFilesTest, DescribeTheProgramsModel) {
             R"({"eos_token_id":5,"model_type":"a","pad_token_id":3,"architectures":["AHead"]})");
 }
 
-TEST_F(SourceFilesTest, AreKeptByRunsAndFoundBesideCheckpoints) {
+TEST_F(SourceFilesTest, AreSavedByRunsAndFoundBesideCheckpoints) {
   write(source / "config.json", ofA);
   write(source / "generation_config.json", "{}");
   keepSourceFiles(find({{"", source}}), run, Existing::Replace);

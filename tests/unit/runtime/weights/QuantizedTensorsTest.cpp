@@ -95,7 +95,7 @@ TEST_F(QuantizedTensorsTest, ReadsMicroscaledExperts) {
   EXPECT_THAT(read("e", 0, 4), ElementsAre(1, 3, -2, 0));
 }
 
-TEST_F(QuantizedTensorsTest, RefusesPartsThatDoNotFit) {
+TEST_F(QuantizedTensorsTest, RefusesTensorsThatDoNotFit) {
   add<uint8_t>("w", "F8_E4M3", {2, 2}, {0, 0, 0, 0});
   EXPECT_THAT(complaint(), HasSubstr("there are no scales w_scale_inv"));
   add<float>("w_scale_inv", "F32", {3, 1}, {1, 1, 1});

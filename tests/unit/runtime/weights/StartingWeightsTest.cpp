@@ -120,7 +120,7 @@ TEST_F(StartingWeightsTest, ReadsOwnNamesBesideThoseOfTheMap) {
 }
 
 // GPT-2 of the hub was saved without its head, so its names lack `transformer.`.
-TEST_F(StartingWeightsTest, ReadsNamesThatLackTheirFirstPart) {
+TEST_F(StartingWeightsTest, ReadsNamesThatLackTheirFirstWord) {
   map = {"hf",
          {{"teacher.w", "body.w.weight", {2, 3}, 0, {2, 3}, {3, 1}},
           {"w", "body.h.weight", {2, 3}, 0, {2, 3}, {3, 1}}},
@@ -135,7 +135,7 @@ TEST_F(StartingWeightsTest, ReadsNamesThatLackTheirFirstPart) {
 }
 
 // The text model beside a vision tower, as transformers 4 and 5 name it.
-TEST_F(StartingWeightsTest, ReadsNamesWithALongerFirstPart) {
+TEST_F(StartingWeightsTest, ReadsNamesWithMoreFirstWords) {
   map = {"hf",
          {{"teacher.w", "model.w.weight", {2, 3}, 0, {2, 3}, {3, 1}},
           {"w", "head.weight", {2, 3}, 0, {2, 3}, {3, 1}}},
