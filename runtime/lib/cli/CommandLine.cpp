@@ -97,6 +97,12 @@ void addCommands(CLI::App &app, Options &o) {
                           "sample from the k most likely tokens");
   cli::addNumber<double>(*generate, "--top-p", 0, o.sampling.topP,
                          "sample from the smallest set of tokens with this total probability");
+  cli::addNumber<double>(*generate, "--min-p", 0, o.sampling.minP,
+                         "sample from tokens with at least this fraction of the greatest "
+                         "probability");
+  cli::addNumber<double>(*generate, "--repetition-penalty", 0, o.sampling.repetitionPenalty,
+                         "above 1: tokens of the prompt and of the text are less likely")
+      ->default_str("1");
   generate
       ->add_option("--prompts", o.prompts,
                    "a file of prompts to continue in batches, one per line; of a .jsonl file, the "
@@ -173,6 +179,12 @@ void checkWeightSources(const std::vector<WeightSource> &sources) {
 void checkSampling(const Sampling &sampling) {
   if (!(sampling.topP > 0 && sampling.topP <= 1))
     throw UsageError("--top-p takes a probability above 0 and up to 1");
+  if (!(sampling.minP >= 0 && sampling.minP <= 1))
+    throw UsageError("--min-p takes a fraction from 0 to 1");
+  if (!(sampling.repetitionPenalty > 0))
+    throw UsageError("--repetition-penalty takes a number above 0");
+  if (sampling.temperature == 0 && sampling.minP > 0)
+    throw UsageError("--min-p has no effect without a --temperature above 0");
   if (sampling.temperature == 0 && (sampling.topK > 0 || sampling.topP < 1))
     throw UsageError("--top-k and --top-p have no effect without a --temperature above 0");
 }

@@ -79,6 +79,8 @@ void addOptions(RankRecord &record, const Program &program, const Options &optio
   record.add("--temperature", fmt::format("{}", options.sampling.temperature));
   record.add("--top-k", std::to_string(options.sampling.topK));
   record.add("--top-p", fmt::format("{}", options.sampling.topP));
+  record.add("--min-p", fmt::format("{}", options.sampling.minP));
+  record.add("--repetition-penalty", fmt::format("{}", options.sampling.repetitionPenalty));
   record.add("--hf", absolute(options.exportDirectory));
 }
 

@@ -230,7 +230,8 @@ private:
   }
 
   /// Chooses the next token and adds it to the text. A text that ends leaves its slot.
-  void addNextToken(std::optional<RunningText> &text, const std::vector<double> &logits) {
+  void addNextToken(std::optional<RunningText> &text, std::vector<double> &logits) {
+    penalizeRepetition(logits, text->tokens, options.sampling.repetitionPenalty);
     const int64_t token =
         chooseToken(logits, options.sampling, text->random.uniform(text->tokens.size() + 1));
     text->hasEnded = std::find(ends.begin(), ends.end(), token) != ends.end();

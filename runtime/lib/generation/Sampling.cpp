@@ -11,7 +11,8 @@ namespace titan::rt {
 
 namespace {
 
-/// Zeroes the weights of all tokens that topK or topP exclude; returns the sum of the others.
+/// Zeroes the weights of all tokens that topK, topP or minP exclude; returns the sum of the others.
+/// The greatest weight is 1.
 double restrict(std::vector<double> &weight, const Sampling &sampling) {
   std::vector<size_t> order(weight.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -28,10 +29,29 @@ double restrict(std::vector<double> &weight, const Sampling &sampling) {
       cumulative += weight[order[i]];
     else
       weight[order[i]] = 0;
-  return cumulative;
+  double sum = 0;
+  for (double &each : weight) {
+    each = each < sampling.minP ? 0 : each;
+    sum += each;
+  }
+  return sum;
 }
 
 } // namespace
+
+void penalizeRepetition(std::vector<double> &logits, std::span<const int64_t> text,
+                        double penalty) {
+  if (penalty == 1)
+    return;
+  std::vector<bool> isPenalized(logits.size());
+  for (const int64_t token : text) {
+    const auto index = static_cast<size_t>(token);
+    if (token < 0 || index >= logits.size() || isPenalized[index])
+      continue;
+    isPenalized[index] = true;
+    logits[index] = logits[index] < 0 ? logits[index] * penalty : logits[index] / penalty;
+  }
+}
 
 int64_t chooseToken(const std::vector<double> &logits, const Sampling &sampling, double uniform) {
   const double infinity = std::numeric_limits<double>::infinity();
@@ -46,7 +66,7 @@ int64_t chooseToken(const std::vector<double> &logits, const Sampling &sampling,
   std::vector<double> weight(logits.size());
   for (size_t i = 0; i < logits.size(); ++i)
     weight[i] = std::exp((logits[i] - *best) / sampling.temperature);
-  const bool isRestricted = sampling.topK > 0 || sampling.topP < 1;
+  const bool isRestricted = sampling.topK > 0 || sampling.topP < 1 || sampling.minP > 0;
   double left = uniform * (isRestricted ? restrict(weight, sampling)
                                         : std::accumulate(weight.begin(), weight.end(), 0.0));
   for (size_t i = 0; i < weight.size(); ++i)

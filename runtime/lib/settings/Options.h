@@ -17,6 +17,8 @@ struct Sampling {
   double temperature = 0; ///< the logits are divided by it; 0: the most likely token
   int64_t topK = 0;       ///< number of most likely tokens to choose from; 0: all
   double topP = 1;        ///< choose from the smallest set with this total probability; in (0, 1]
+  double minP = 0; ///< exclude tokens less probable than this fraction of the most probable one
+  double repetitionPenalty = 1; ///< makes tokens of the text less likely; 1: does not
 };
 
 struct Options {

@@ -7,6 +7,7 @@
 #include "settings/LearningRate.h"
 #include "settings/Settings.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -151,6 +152,25 @@ TEST(ChooseToken, AmongTheMostLikely) {
   EXPECT_EQ(drawn(logits, {1, 3, 0.7}), (Tokens{1, 2})) << "of the 0.9 that three have, 0.63";
   EXPECT_EQ(chooseToken(logits, {1, 2}, 0.70), 1) << "5/7 of what is left";
   EXPECT_EQ(chooseToken(logits, {1, 2}, 0.72), 2);
+}
+
+// As a fraction of the greatest probability, 0.5, after the other limits.
+TEST(ChooseToken, AmongTheProbable) {
+  std::vector<double> logits{std::log(0.1), std::log(0.5), std::log(0.2), std::log(0.2)};
+  using Tokens = std::set<int64_t>;
+  EXPECT_EQ(drawn(logits, {1, 0, 1, 0.19}), (Tokens{0, 1, 2, 3}));
+  EXPECT_EQ(drawn(logits, {1, 0, 1, 0.3}), (Tokens{1, 2, 3}));
+  EXPECT_EQ(drawn(logits, {1, 2, 1, 0.3}), (Tokens{1, 2}));
+  EXPECT_EQ(drawn(logits, {1, 0, 1, 1}), Tokens{1});
+  EXPECT_EQ(chooseToken(logits, {1, 0, 1, 0.3}, 0.55), 1) << "5/9 of what is left";
+  EXPECT_EQ(chooseToken(logits, {1, 0, 1, 0.3}, 0.56), 2);
+}
+
+// Each token once, however often the text contains it; other numbers are not tokens.
+TEST(ChooseToken, PenalizesRepetition) {
+  std::vector<double> logits{2, -2, 3, -3};
+  penalizeRepetition(logits, std::vector<int64_t>{0, 3, 0, 9, -1}, 2);
+  EXPECT_THAT(logits, testing::ElementsAre(1, -2, 3, -6));
 }
 
 Program withSettings() {

@@ -301,6 +301,8 @@ class ProgramTest(ProgramCase):
                  "eval.batches=N`"),
                 ("generate", ["--top-k", 5], "--top-k and --top-p have no effect without a "
                                              "--temperature above 0"),
+                ("generate", ["--min-p", 0.1], "--min-p has no effect without a --temperature above 0"),
+                ("generate", ["--repetition-penalty", 0], "--repetition-penalty takes a number above 0"),
                 ("generate", ["--temperature", 1, "--top-p", 1.5], "--top-p takes a probability above 0 "
                                                                    "and up to 1"),
                 ("generate", ["--stop", ""], "--stop needs a non-empty value"),

@@ -141,9 +141,9 @@ TEST_F(StartingWeightsTest, ReadsNamesWithMoreFirstWords) {
           {"w", "head.weight", {2, 3}, 0, {2, 3}, {3, 1}}},
          {},
          {"*tower.*"}};
-  match({file("a", {"model.text.w.weight", "head.weight", "model.tower.w.weight"}, 10)});
+  match({file("a", {"model.text.w.weight", "head.weight", "model.tower.v.weight"}, 10)});
   EXPECT_THAT(read(0), ElementsAre(10, 11, 12, 13, 14, 15));
-  match({file("b", {"text.model.w.weight", "text.head.weight", "tower.w.weight"}, 20)});
+  match({file("b", {"text.model.w.weight", "text.head.weight", "tower.v.weight"}, 20)});
   EXPECT_THAT(read(0), ElementsAre(20, 21, 22, 23, 24, 25));
   EXPECT_THAT(read(1), ElementsAre(26, 27, 28, 29, 30, 31));
 }
