@@ -115,10 +115,12 @@ private:
     Json lines = Json::array();
     for (const ConfigLine &line : map.equations)
       if (const std::optional<Json> value = toJson(results.at(&line));
-          line.object == object && value && !isIgnored(line))
+          line.object == object && value && !isIgnored(line) &&
+          !listPaths(line.entry->keys).empty())
         lines.push_back({{"keys", listPaths(line.entry->keys)},
                          {"value", *value},
                          {"optional", mayBeAbsent(line)},
+                         {"nullable", mayBeAbsent(line) && !line.entry->nullIsNone},
                          {"length", map.readsLength(line)}});
     for (size_t inner = 1; inner < map.objects.size(); ++inner) {
       const auto &[entry, outer] = map.objects[inner];
@@ -172,10 +174,12 @@ private:
     return names;
   }
 
+  /// Without the number of members of an object, `id2label.length`, which no value replaces.
   static Json listPaths(const std::vector<Path> &paths) {
     Json all = Json::array();
     for (const Path &path : paths)
-      all.push_back(listNames(path));
+      if (path.segments.size() == 1 || path.last().text != "length")
+        all.push_back(listNames(path));
     return all;
   }
 

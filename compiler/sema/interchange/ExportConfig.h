@@ -15,8 +15,8 @@ std::vector<Symbol> findConfigs(const Symbol &model, const Unit &unit, const Lib
 /// export changes the configuration of the weights' source (runtime/lib/checkpoint/MergeConfig.h):
 ///
 /// - an equation: its alternative `keys`, each a list of members; its `value`; `optional` if a
-///   configuration without these keys has the same meaning; `length` if the equation reads the
-///   length of samples.
+///   configuration without these keys has the same meaning, and `nullable` if one with null has;
+///   `length` if the equation reads the length of samples.
 /// - an `optional`: its alternative `keys`; its `lines`; `written` if CONFIG has it; and after
 ///   `unless`, the `absentKey` and `absentValue`.
 ///

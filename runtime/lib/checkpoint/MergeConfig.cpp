@@ -59,6 +59,12 @@ private:
     return line["optional"].get<bool>() || line["length"].get<bool>();
   }
 
+  /// Whether a line may be without a value; `members` are absent or null.
+  static bool mayHaveNone(const Json &line, const std::vector<Json *> &members) {
+    return members.empty() ? mayBeAbsent(line)
+                           : line["nullable"].get<bool>() || line["length"].get<bool>();
+  }
+
   bool agrees(const Json &line, const Json &value) const {
     const bool isLonger =
         line["length"].get<bool>() && value.is_number() && value.get<double>() >= double(positions);
@@ -77,14 +83,23 @@ private:
   static bool isNull(const Json *member) { return member->is_null(); }
 
   void mergeLine(Json &object, const Json &line, bool isNew) const {
+    const bool isNone = line["value"].is_null() && mayBeAbsent(line); // a key of another kind
+    if (isNone)
+      return removeValues(object, line);
     const std::vector<Json *> members = findMembers(object, line);
     for (Json *member : members)
       if (!member->is_null() && !agrees(line, *member))
         *member = line["value"];
     const bool hasValue = !std::ranges::all_of(members, isNull);
-    if (hasValue || (!isNew && mayBeAbsent(line)))
+    if (hasValue || (!isNew && mayHaveNone(line, members)))
       return;
     (members.empty() ? create(object, line["keys"]) : *members.front()) = line["value"];
+  }
+
+  static void removeValues(Json &object, const Json &line) {
+    for (const Json &path : line["keys"])
+      if (const Json *member = find(object, path); member && !member->is_null())
+        findParent(object, path)->erase(path.back().get<std::string>());
   }
 
   /// Whether an object of the source gives the values of its lines.
@@ -93,7 +108,7 @@ private:
       if (line.contains("lines"))
         return true;
       const std::vector<Json *> members = findMembers(object, line);
-      return (mayBeAbsent(line) || !std::ranges::all_of(members, isNull)) &&
+      return (!std::ranges::all_of(members, isNull) || mayHaveNone(line, members)) &&
              std::ranges::all_of(members, [&](const Json *member) {
                return member->is_null() || agrees(line, *member);
              });
@@ -117,18 +132,18 @@ private:
                      : create(object, line["keys"]),
             line["lines"], /*isNew=*/!present);
     else if (present && !agreesWith(*present, line["lines"]))
-      remove(*present, line);
+      reset(*present, line);
   }
 
-  /// Removes the keys of an `optional` that the program does not have.
-  static void remove(Json &object, const Json &line) {
+  /// Removes the keys of an `optional` that has its defaults in the program, or else gives them.
+  void reset(Json &object, const Json &line) const {
+    if (!line.contains("absentKey"))
+      return merge(object, line["lines"], /*isNew=*/false);
     for (const Json &inner : line["lines"])
-      for (const Json &path : inner["keys"])
-        if (Json *parent = findParent(object, path))
-          parent->erase(path.back().get<std::string>());
+      removeValues(object, inner);
     if (object.empty())
       object = nullptr;
-    else if (line.contains("absentKey"))
+    else
       create(object, Json::array({line["absentKey"]})) = line["absentValue"];
   }
 

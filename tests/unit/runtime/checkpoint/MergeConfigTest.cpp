@@ -15,6 +15,7 @@ Json equation(Json value, bool isOptional = false, bool readsLength = false) {
   return {{"keys", Json::parse(R"([["a"], ["b", "c"]])")},
           {"value", std::move(value)},
           {"optional", isOptional},
+          {"nullable", isOptional},
           {"length", readsLength}};
 }
 
@@ -42,6 +43,10 @@ TEST(MergeConfigTest, AbsentKeysAreWrittenUnlessOptional) {
   EXPECT_EQ(merge(R"({"a":null})", equation(2)), R"({"a":2})");
   EXPECT_EQ(merge("{}", equation(2, /*isOptional=*/true)), "{}");
   EXPECT_EQ(merge(R"({"a":null})", equation(2, /*isOptional=*/true)), R"({"a":null})");
+  Json other = equation(2, /*isOptional=*/true);
+  other["nullable"] = false; // `default 2 unless none`
+  EXPECT_EQ(merge(R"({"a":null})", other), R"({"a":2})");
+  EXPECT_EQ(merge("{}", other), "{}");
   EXPECT_EQ(merge(R"({"a":null,"b":{"c":2}})", equation(2)), R"({"a":null,"b":{"c":2}})");
 }
 
@@ -70,10 +75,12 @@ Json scaling(double factor) {
           {"lines", Json::array({{{"keys", Json::parse(R"([["type"]])")},
                                   {"value", "linear"},
                                   {"optional", true},
+                                  {"nullable", true},
                                   {"length", false}},
                                  {{"keys", Json::parse(R"([["factor"]])")},
                                   {"value", factor},
                                   {"optional", false},
+                                  {"nullable", false},
                                   {"length", false}}})}};
 }
 
@@ -99,6 +106,25 @@ TEST(MergeConfigTest, ObjectsComeAndGo) {
             R"({"rope":{"theta":5,"type":"default"}})");
   EXPECT_EQ(merge(R"({"scaling":{"type":"linear","factor":4}})", scaling(1)),
             R"({"scaling":null})");
+}
+
+// `optional scaling or rope { type = KIND default "default"; factor = FACTOR default none }`
+TEST(MergeConfigTest, ObjectsOfAnotherKindLoseItsKeys) {
+  auto scaled = [](const char *kind, Json factor) {
+    const bool isDefault = std::string(kind) == "default";
+    Json line = scaling(isDefault ? 1 : 8);
+    line.erase("absentKey");
+    line["lines"][0]["value"] = kind;
+    line["lines"][0]["optional"] = isDefault;
+    line["lines"][1]["optional"] = factor.is_null();
+    line["lines"][1]["value"] = std::move(factor);
+    return line;
+  };
+  const char *source = R"({"rope":{"type":"linear","theta":5,"factor":4}})";
+  EXPECT_EQ(merge(source, scaled("default", nullptr)), R"({"rope":{"type":"default","theta":5}})");
+  EXPECT_EQ(merge(source, scaled("other", nullptr)), R"({"rope":{"type":"other","theta":5}})");
+  EXPECT_EQ(merge("{}", scaled("other", nullptr)), R"({"scaling":{"type":"other"}})");
+  EXPECT_EQ(merge("{}", scaled("default", nullptr)), "{}");
 }
 
 } // namespace
