@@ -18,6 +18,8 @@ DEFAULT = dict(rope_type="default", rope_theta=5000.0)
 LLAMA3 = dict(rope_type="llama3", rope_theta=10000.0, factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0,
               original_max_position_embeddings=8)
 YARN = dict(rope_type="yarn", rope_theta=10000.0, factor=4.0, original_max_position_embeddings=16)
+LONG = dict(rope_type="longrope", rope_theta=10000.0, short_factor=[1.1, 1.7], long_factor=[2.0, 3.0],
+            original_max_position_embeddings=48)
 KINDS = ["sliding_attention", "full_attention", "sliding_attention", "sliding_attention"]
 
 CASES = {
@@ -60,7 +62,8 @@ CASES = {
                                      sliding_attention=dict(rope_type="default", rope_theta=3000.0), full_attention=YARN)),
     "exaone4": hf.Exaone4Config(**WIDE, sliding_window=7),
     "exaone4-full": hf.Exaone4Config(**{**WIDE, "num_key_value_heads": 2}, sliding_window=None, tie_word_embeddings=True,
-                                     layer_types=["full_attention"] * 4, rope_parameters=YARN),
+                                     layer_types=["full_attention"] * 4,
+                                     rope_parameters=dict(rope_type="dynamic", rope_theta=10000.0, factor=2.0)),
     "nanochat": hf.NanoChatConfig(**WIDE),
     "nanochat-tied": hf.NanoChatConfig(**{**WIDE, "num_key_value_heads": 2}, tie_word_embeddings=True, attention_bias=True,
                                        final_logit_softcapping=None, hidden_act="gelu", rope_parameters=YARN),
@@ -81,14 +84,14 @@ CASES = {
                                            rope_parameters=dict(DEFAULT, partial_rotary_factor=0.5)),
     "glm": hf.GlmConfig(**SIZES, head_dim=12, eos_token_id=1),
     "glm-tied": hf.GlmConfig(**WIDE, head_dim=8, attention_bias=False, tie_word_embeddings=True, eos_token_id=1,
-                             rope_parameters=dict(YARN, partial_rotary_factor=0.25)),
+                             rope_parameters=dict(rope_type="linear", rope_theta=10000.0, factor=3.0, partial_rotary_factor=0.25)),
     "glm4": hf.Glm4Config(**SIZES, head_dim=12, eos_token_id=1),
     "glm4-tied": hf.Glm4Config(**WIDE, head_dim=8, attention_bias=False, tie_word_embeddings=True, eos_token_id=1,
                                rope_parameters=dict(LLAMA3, partial_rotary_factor=0.75)),
     "minicpm3": hf.MiniCPM3Config(**LATENT, q_lora_rank=14, v_head_dim=9, dim_model_base=9,
                                   rope_parameters=dict(YARN, mscale=0.8, mscale_all_dim=0.7)),
     "minicpm3-wide": hf.MiniCPM3Config(**LATENT, q_lora_rank=None, tie_word_embeddings=False, scale_emb=3, scale_depth=0.9,
-                                       mlp_bias=True, hidden_act="gelu", rope_parameters=LLAMA3),
+                                       mlp_bias=True, hidden_act="gelu", rope_parameters=LONG),
     "youtu": hf.YoutuConfig(**LATENT, q_lora_rank=14, v_head_dim=9, rope_parameters=dict(YARN, mscale=0.8, mscale_all_dim=0.7)),
     "youtu-wide": hf.YoutuConfig(**LATENT, q_lora_rank=None, v_head_dim=8, tie_word_embeddings=False, rope_interleave=False),
     "hyperclovax": hf.HyperCLOVAXConfig(**SIZES, **HEADS),
