@@ -73,4 +73,6 @@ CASES = {
     "solar-open-odd": hf.SolarOpenConfig(**SIZES, **GROUPED, head_dim=10, n_group=3, topk_group=2,
                                         rope_parameters=YARN | dict(partial_rotary_factor=0.4)),
     "glm4-moe-lite-odd": hf.Glm4MoeLiteConfig(**LATENT, q_lora_rank=11, n_group=3, topk_group=2, rope_interleave=False),
+    "deepseek-v32-odd": hf.DeepseekV32Config(**LATENT, q_lora_rank=11, n_group=3, topk_group=2, first_k_dense_replace=1,
+                                             index_head_dim=12, index_n_heads=3, index_topk=48),
 }
