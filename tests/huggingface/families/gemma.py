@@ -59,4 +59,10 @@ CASES = {
         attention_bias=True, tie_word_embeddings=True, rms_norm_eps=1e-4, hidden_act="gelu",
         rope_parameters=dict(rope_type="yarn", rope_theta=700.0, factor=4.0, original_max_position_embeddings=24,
                              partial_rotary_factor=0.5), max_position_embeddings=96), decodes=False),
+    "qwen3-5": Case(hf.Qwen3_5TextConfig(
+        vocab_size=301, hidden_size=20, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2, head_dim=16,
+        intermediate_size=29, linear_num_key_heads=2, linear_num_value_heads=6, linear_key_head_dim=5, linear_value_head_dim=7,
+        layer_types=["linear_attention", "full_attention", "linear_attention", "linear_attention"],
+        max_position_embeddings=64, rope_parameters=dict(rope_type="default", rope_theta=500.0, partial_rotary_factor=0.5,
+                                                         mrope_section=[2, 1, 1])), decodes=False),
 }
