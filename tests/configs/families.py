@@ -30,7 +30,7 @@ def llama_8b(**more):
 
 
 LLAMA_ARGUMENTS = dict(layers=32, embed=4096, kv_heads=8, group=4, head=128, ffn=14336, vocab=128256, theta=500000,
-                       factor=8)
+                       rope="llama3", factor=8, context=8192)
 
 
 def published():
@@ -75,7 +75,7 @@ def published():
             "rope_theta": 1000000.0, "router_aux_loss_coef": 0.001, "sliding_window": None,
             "tie_word_embeddings": False, "torch_dtype": "bfloat16", "transformers_version": "4.51.0",
             "use_cache": True, "use_sliding_window": False, "vocab_size": 151936,
-        }, "Qwen3", dict(layers=48, embed=2048, group=8, ffn=768, kv_heads=4, active=8)),
+        }, "Qwen3", dict(layers=48, embed=2048, group=8, ffn=6144, kv_heads=4, active=8, expert_ffn=768)),
         Case("gpt2-small", {
             "activation_function": "gelu_new", "architectures": ["GPT2LMHeadModel"], "attn_pdrop": 0.1,
             "bos_token_id": 50256, "embd_pdrop": 0.1, "eos_token_id": 50256, "initializer_range": 0.02,
@@ -101,7 +101,7 @@ def published():
             "tie_word_embeddings": False, "topk_group": 1, "topk_method": "greedy", "torch_dtype": "bfloat16",
             "transformers_version": "4.33.1", "use_cache": True, "v_head_dim": 128, "vocab_size": 102400,
         }, "DeepSeek", dict(layers=26, embed=2048, heads=16, ffn=10944, expert_ffn=1408, experts=64, active=6,
-                            shared=2, factor=40, strength=0.707)),
+                            shared=2, rope="yarn", factor=40, context=4096, mscale=0.707, mscale_all=0.707)),
     ]
 
 
@@ -116,7 +116,8 @@ def tiny():
              "Llama", dict(**sizes, **grouped, head=8, ffn=48, theta=5000)),
         Case("llama-tied", hf.LlamaConfig(**common, num_key_value_heads=2, head_dim=6, tie_word_embeddings=True,
                                          rope_parameters={**LLAMA_3, "factor": 4.0, "rope_theta": 500000.0}),
-             "Llama", dict(**sizes, **grouped, head=6, ffn=48, theta=500000, eps=1e-6, tied=True, factor=4)),
+             "Llama", dict(**sizes, **grouped, head=6, ffn=48, theta=500000, eps=1e-6, tied=True,
+                           rope="llama3", factor=4, context=8192)),
         Case("mistral", hf.MistralConfig(**common, num_key_value_heads=2, sliding_window=16),
              "Mistral", dict(**sizes, **grouped, head=8, ffn=48, eps=1e-6, window=16)),
         Case("qwen2", hf.Qwen2Config(**common, num_key_value_heads=2),
@@ -125,13 +126,13 @@ def tiny():
              "Qwen3", dict(**sizes, group=2, kv_heads=2, head=16, ffn=48, theta=10000)),
         Case("qwen3-yarn", hf.Qwen3Config(**common, num_key_value_heads=2, head_dim=16, rope_parameters={
             "rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64, "rope_theta": 10000.0}),
-             "Qwen3", dict(**sizes, group=2, kv_heads=2, head=16, ffn=48, theta=10000, factor=4, context=64)),
+             "Qwen3", dict(**sizes, group=2, kv_heads=2, head=16, ffn=48, theta=10000, rope="yarn", factor=4, context=64)),
         Case("qwen3-moe", hf.Qwen3MoeConfig(**common, num_key_value_heads=2, head_dim=16, moe_intermediate_size=24,
                                            num_experts=8, num_experts_per_tok=2, norm_topk_prob=True),
-             "Qwen3", dict(**sizes, group=2, kv_heads=2, head=16, ffn=24, theta=10000, active=2, experts=8)),
+             "Qwen3", dict(**sizes, group=2, kv_heads=2, head=16, ffn=48, theta=10000, active=2, experts=8, expert_ffn=24)),
         Case("qwen3-moe-plain", hf.Qwen3MoeConfig(**common, num_key_value_heads=2, head_dim=16, moe_intermediate_size=24,
                                                  num_experts=8, num_experts_per_tok=2),
-             "Qwen3", dict(**sizes, group=2, kv_heads=2, head=16, ffn=24, theta=10000, active=2, experts=8,
+             "Qwen3", dict(**sizes, group=2, kv_heads=2, head=16, ffn=48, theta=10000, active=2, experts=8, expert_ffn=24,
                            renormalised=False)),
         Case("gemma2", hf.Gemma2Config(**common, num_key_value_heads=2, head_dim=8, query_pre_attn_scalar=12,
                                       sliding_window=16),
@@ -146,7 +147,7 @@ def tiny():
                                                qk_nope_head_dim=8, qk_rope_head_dim=4, v_head_dim=6),
              "DeepSeekV3", dict(layers=3, embed=32, vocab=96, heads=4, ffn=48, expert_ffn=16, experts=8, active=2,
                                 shared=1, plain=8, turned=4, value=6, kv_rank=16, narrow=True, q_rank=24, scale=2.5,
-                                groups=4, kept_groups=2)),
+                                groups=4, kept_groups=2, rate=0)),
         Case("deepseek-v2", hf.DeepseekV2Config(**common, num_key_value_heads=4, moe_intermediate_size=16,
                                                n_routed_experts=8, num_experts_per_tok=2, first_k_dense_replace=1,
                                                q_lora_rank=None, kv_lora_rank=16, qk_nope_head_dim=8,

@@ -31,7 +31,9 @@ HARMLESS = {"architectures", "transformers_version", "_name_or_path", "dtype", "
             "attention_dropout", "reorder_and_upcast_attn", "n_ctx", "task_specific_params", "auto_map",
             "output_router_logits", "router_aux_loss_coef", "sliding_window_pattern", "max_window_layers",
             "num_nextn_predict_layers", "aux_loss_alpha", "seq_aux", "ep_size", "n_group", "topk_group",
-            "original_max_position_embeddings"}
+            "original_max_position_embeddings", "unsloth_fixed", "unsloth_version", "_attn_implementation_autoset",
+            "is_llama_config", "rope_interleaved", "transformers.js_config", "use_mrope", "id2label", "label2id",
+            "_num_labels", "full_attn_mod", "interpolate_factor", "output_past"}
 HARMLESS_PREFIX = "summary_"
 
 
@@ -60,7 +62,7 @@ def read_model(text: str) -> tuple[str, dict]:
     found = re.search(r"^model \w+ = (\w+) \{\n(.*?)\n\}", text, re.M | re.S)
     expect(found is not None, f"no model in\n{text}")
     words = {"true": True, "false": False, "none": None}
-    entries = re.findall(r"(\w+) = ([^,\n]+)", found[2])
+    entries = re.findall(r"(\w+) += (\[[^\]]*\]|[^,\n]+)", found[2])
     return found[1], {name: words[value] if value in words else json.loads(value) for name, value in entries}
 
 
@@ -114,7 +116,9 @@ def get_numeric_fields(config) -> dict:
     rope = fields.get("rope_parameters")
     if isinstance(rope, dict):  # some files omit YaRN's defaults
         defaults = {"beta_fast": 32.0, "beta_slow": 1.0, "truncate": True} if rope["rope_type"] == "yarn" else {}
-        fields["rope_parameters"] = {**defaults, **{key: value for key, value in rope.items() if key != "type"}}
+        defaults["partial_rotary_factor"] = 1.0
+        fields["rope_parameters"] = {**defaults, **{key: value for key, value in rope.items()
+                                                    if key not in ("type", "finetuned")}}
     return {key: value for key, value in fields.items() if value is not None}
 
 
@@ -145,16 +149,22 @@ def round_trip(case, folder: Path) -> None:
 def refusals(folder: Path) -> None:
     """Titan refuses keys that the model cannot express, and the message names the key."""
     import families
+    import published
     llama = families.llama_8b()
-    changes = [{"attention_bias": True}, {"mlp_bias": True}, {"hidden_act": "gelu"}, {"quantization_config": {"bits": 4}},
-               {"rope_scaling": {"type": "linear", "factor": 2.0}}, {"head_dim": 0}, {"num_key_value_heads": 5},
-               {"rope_scaling": {**families.LLAMA_3, "high_freq_factor": 2.0}}, {"attention_dropout": 0.1}]
+    changes = [{"hidden_act": "unheard"}, {"quantization_config": {"bits": 4}}, {"rope_scaling": {"type": "linear"}},
+               {"rope_scaling": {"rope_type": "unheard", "factor": 2.0}}, {"head_dim": 0}, {"num_key_value_heads": 5},
+               {"rope_scaling": {"type": "linear", "factor": 2.0, "high_freq_factor": 4.0}}, {"attention_dropout": 0.1},
+               {"partial_rotary_factor": 0.5}]
     for number, change in enumerate(changes):
         save_config({**llama, **change}, folder / str(number))
         done = titanc("import", folder / str(number))
         key = next(iter(change))
         expect(done.returncode == 1 and key in done.stderr and "config.json:" in done.stderr,
                f"{change} was not refused by key:\n{done.stderr}{done.stdout}")
+    for number, (name, config) in enumerate(published.QUANTIZED.items()):
+        save_config(config, folder / f"quantized{number}")
+        done = titanc("import", folder / f"quantized{number}")
+        expect(done.returncode == 1 and "quantization_config" in done.stderr, f"{name} was not refused:\n{done.stderr}")
 
 
 def list_paths(value, path=()):
@@ -243,7 +253,8 @@ def speed(folder: Path) -> None:
 
 def cases():
     import families
-    for case in families.tiny() + families.published():
+    import published
+    for case in families.tiny() + families.published() + published.bases():
         if not isinstance(case.config, dict):
             case.config.architectures = [families.ARCHITECTURES[case.config.model_type]]
         yield case.name, lambda folder, case=case: round_trip(case, folder)
