@@ -119,7 +119,7 @@ LaneThread &Collectives::getOrCreateLane(Group &group) {
   return *lanes.back().thread;
 }
 
-int64_t Collectives::stagingBytes() const {
+int64_t Collectives::packingBytes() const {
   int64_t bytes = staging->bytes();
   for (const Lane &lane : lanes)
     bytes += lane.staging->bytes();
@@ -231,14 +231,14 @@ void allToAll(Context &ctx, GroupRef axes, DType type, const void *in, void *out
 }
 
 void allGather(Context &ctx, GroupRef axes, DType type, Operands operands, int channel) {
-  issue(ctx, axes, ctx.collectives->group(axes), type, CollectiveCall::AllGather, "all_gather", channel,
-        [&](CollectiveCall &call) { addOperands(call, operands); });
+  issue(ctx, axes, ctx.collectives->group(axes), type, CollectiveCall::AllGather, "all_gather",
+        channel, [&](CollectiveCall &call) { addOperands(call, operands); });
 }
 
 void reduceScatter(Context &ctx, GroupRef axes, DType type, Reduction op, Operands operands,
                    int channel) {
-  issue(ctx, axes, ctx.collectives->group(axes), type, CollectiveCall::ReduceScatter, "reduce_scatter",
-        channel, [&](CollectiveCall &call) {
+  issue(ctx, axes, ctx.collectives->group(axes), type, CollectiveCall::ReduceScatter,
+        "reduce_scatter", channel, [&](CollectiveCall &call) {
           call.op = op;
           addOperands(call, operands);
         });
@@ -246,8 +246,8 @@ void reduceScatter(Context &ctx, GroupRef axes, DType type, Reduction op, Operan
 
 void allReduce(Context &ctx, GroupRef axes, DType type, Reduction op, Operands operands,
                int channel) {
-  issue(ctx, axes, ctx.collectives->group(axes), type, CollectiveCall::AllReduce, "all_reduce", channel,
-        [&](CollectiveCall &call) {
+  issue(ctx, axes, ctx.collectives->group(axes), type, CollectiveCall::AllReduce, "all_reduce",
+        channel, [&](CollectiveCall &call) {
           call.op = op;
           addOperands(call, operands);
         });
@@ -256,18 +256,19 @@ void allReduce(Context &ctx, GroupRef axes, DType type, Reduction op, Operands o
 void allToAll(Context &ctx, GroupRef axes, DType type,
               std::initializer_list<AllToAllOperand> operands, int channel) {
   Group &group = ctx.collectives->group(axes);
-  issue(
-      ctx, axes, group, type, CollectiveCall::AllToAll, "all_to_all", channel, [&](CollectiveCall &call) {
-        for (const auto &[in, out, a, s, b, gLocal, c, gatherFirst] : operands) {
-          // A message keeps the order of the input's dimensions and has a chunk of `s`. Messages
-          // are concatenated along g: blocks of gLocal and the dimensions inside it.
-          const int64_t chunk = s / group.size();
-          call.buffers.push_back(gatherFirst ? CollectiveBuffer{in, out, a * gLocal * b, chunk * c,
-                                                                a, gLocal * b * chunk * c}
-                                             : CollectiveBuffer{in, out, a, chunk * b * gLocal * c,
-                                                                a * chunk * b, gLocal * c});
-        }
-      });
+  issue(ctx, axes, group, type, CollectiveCall::AllToAll, "all_to_all", channel,
+        [&](CollectiveCall &call) {
+          for (const auto &[in, out, a, s, b, gLocal, c, gatherFirst] : operands) {
+            // A message keeps the order of the input's dimensions and has a chunk of `s`. Messages
+            // are concatenated along g: blocks of gLocal and the dimensions inside it.
+            const int64_t chunk = s / group.size();
+            call.buffers.push_back(gatherFirst
+                                       ? CollectiveBuffer{in, out, a * gLocal * b, chunk * c, a,
+                                                          gLocal * b * chunk * c}
+                                       : CollectiveBuffer{in, out, a, chunk * b * gLocal * c,
+                                                          a * chunk * b, gLocal * c});
+          }
+        });
 }
 
 void permute(Context &ctx, GroupRef axes, DType type, int offset, Operands operands, int channel) {

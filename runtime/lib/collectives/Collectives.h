@@ -51,8 +51,8 @@ public:
   /// Where calls are counted from now on; null: nowhere.
   void setTraffic(Traffic *counter) { traffic = counter; }
   Traffic *getTraffic() const { return traffic; }
-  /// The bytes in which calls are packed.
-  int64_t stagingBytes() const;
+  /// The bytes of the memory in which calls were packed so far.
+  int64_t packingBytes() const;
 
 private:
   /// A group that group() has returned, by its axes.

@@ -31,7 +31,8 @@ static ordered_json describeMemory(Executor &executor) {
                          {"host", arena.hostBytes()}};
   if (std::optional<int64_t> touched = arena.touchedBytes())
     memory["touched"] = *touched;
-  memory["communication"] = executor.communicationBytes();
+  memory["packing"] = executor.packingBytes();
+  memory["sockets"] = executor.world().bufferBytes();
   memory["process"] = executor.device().peakMemoryBytes();
   return memory;
 }

@@ -186,8 +186,8 @@ void Executor::setTraffic(Traffic *traffic) {
     messages->setTraffic(traffic);
 }
 
-int64_t Executor::communicationBytes() {
-  return collectives.stagingBytes() + world().bufferBytes();
+int64_t Executor::packingBytes() const {
+  return collectives.packingBytes() + (messages ? messages->packingBytes() : 0);
 }
 
 void Executor::prepareFunction(size_t index) {

@@ -22,6 +22,7 @@ public:
   void setTrace(Trace *trace) { context.trace = trace; }
   /// Where messages are counted from now on; null: nowhere.
   void setTraffic(Traffic *traffic) { lanes.setTraffic(traffic); }
+  int64_t packingBytes() const { return lanes.packingBytes(); }
   /// The call that starts the next messages, for profiles and failures.
   void setCall(const char *name) { context.location = name; }
 

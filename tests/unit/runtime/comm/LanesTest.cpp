@@ -192,10 +192,11 @@ TEST(Lanes, CountWhatTheirRankSends) {
         EXPECT_EQ(use.axes, std::vector<int>{0});
         seen[use.kind] = {use.times, use.bytes};
       }
-    std::map<std::string, std::pair<int64_t, int64_t>> expected = {
-        {"all_gather", {2, 2 * 2 * 32}}, {"reduce_scatter", {1, 2 * 32}},
-        {"all_reduce", {1, 26}},         {"all_to_all", {1, 2 * 32}},
-        {"permute", {1, 32}}};
+    std::map<std::string, std::pair<int64_t, int64_t>> expected = {{"all_gather", {2, 2 * 2 * 32}},
+                                                                   {"reduce_scatter", {1, 2 * 32}},
+                                                                   {"all_reduce", {1, 26}},
+                                                                   {"all_to_all", {1, 2 * 32}},
+                                                                   {"permute", {1, 32}}};
     if (rank < 2)
       expected["send"] = {1, 32};
     EXPECT_EQ(seen, expected);
