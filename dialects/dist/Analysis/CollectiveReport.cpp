@@ -44,6 +44,21 @@ static int64_t countStarts(Operation *op) {
          llvm::count_if(iterations, [&](int64_t at) { return layer.exists(at); });
 }
 
+/// The calls that one execution makes: one, or one per row of flat storage that is stacked.
+static int64_t countCalls(Operation *op, const Degrees &degrees) {
+  if (!isa<AllGatherOp, ReduceScatterOp>(op) || op->getNumOperands() != 1)
+    return 1;
+  auto from = cast<ir::NamedTensorType>(op->getOperand(0).getType()),
+       to = cast<ir::NamedTensorType>(op->getResult(0).getType());
+  if (!isRowwiseCollective(from, to))
+    return 1;
+  ir::NamedTensorType flat = from.getShardingOrReplicated().isFlat() ? from : to;
+  int64_t rows = 1;
+  for (int64_t size : llvm::ArrayRef<int64_t>(getLocalShape(flat, degrees)).drop_back())
+    rows *= size;
+  return rows;
+}
+
 int64_t CollectiveUse::getBytesSent() const {
   int64_t sum = 0;
   for (const CollectiveValue &value : values)
@@ -62,13 +77,15 @@ std::vector<CollectiveUse> dist::reportCollectives(FunctionOpInterface function,
     auto axes = op->getAttrOfType<ArrayAttr>("axes");
     for (auto axis : axes.getAsRange<StringAttr>())
       use.axes.push_back(axis.str());
-    use.times = countStarts(op);
+    const int64_t calls = countCalls(op, degrees);
+    use.times = calls * countStarts(op);
     use.isOverlapped = getStartChannel(op).has_value();
     int64_t ranks = getDegreeProduct(axes, degrees);
     for (unsigned i = 0; i < op->getNumOperands(); ++i) {
       // A send has no result.
       Location location = op->getNumResults() ? getValueLocation(op->getResult(i)) : op->getLoc();
-      use.values.push_back({getSourceValue(location), ::getBytesSent(op, i, ranks, degrees)});
+      use.values.push_back(
+          {getSourceValue(location), ::getBytesSent(op, i, ranks, degrees) / calls});
     }
     uses.push_back(std::move(use));
   });

@@ -23,8 +23,9 @@ struct CollectiveUse {
   std::string kind; ///< "all_gather", ...
   std::vector<std::string> axes;
   std::vector<CollectiveValue> values; ///< one or more
-  int64_t times = 1;         ///< executions per step: the product of the enclosing repeats' sizes
-  bool isOverlapped = false; ///< asynchronous
+  /// Calls per step: one per execution, or, for a stack in flat storage, one per row.
+  int64_t times = 1;
+  bool isOverlapped = false;    ///< asynchronous
   int64_t getBytesSent() const; ///< of all values, in one execution
 };
 

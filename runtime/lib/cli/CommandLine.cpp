@@ -62,6 +62,9 @@ void addRunOptions(CLI::App &app, Options &o) {
   app.add_flag(
       "--check-replicas", o.checkReplicas,
       "compare replicated tensors over ranks bit by bit, before every checkpoint and at the end");
+  app.add_flag("--costs", o.costs,
+               "write what each rank sent and the memory that it touched, to compare them with "
+               "`titanc info`");
   app.add_flag("--profile{5}", o.profile,
                "write a profile for Perfetto of STEPS steps from the third step on")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 20).description(""));
@@ -147,6 +150,7 @@ const std::vector<OptionUse> &listOptionUses() {
       {"--out", {Command::Train}, "`--init-from DIR` names a run"},
       {"--log-every", {Command::Train}},
       {"--check-replicas", {Command::Train}},
+      {"--costs", {Command::Train}},
       {"--profile", {Command::Train}},
       {"--save-initial", {Command::Train}},
       {"--save-gradients", {Command::Train}},

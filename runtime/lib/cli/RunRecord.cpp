@@ -71,6 +71,7 @@ void addOptions(RankRecord &record, const Program &program, const Options &optio
   record.add("--log-every", std::to_string(options.logEvery));
   record.add("--dry-run", options.dryRun ? "yes" : "no");
   record.add("--check-replicas", options.checkReplicas ? "yes" : "no");
+  record.add("--costs", options.costs ? "yes" : "no");
   record.add("--profile", std::to_string(options.profile));
   record.add("--save-initial", absolute(options.saveInitial));
   record.add("--save-gradients", absolute(options.saveGradients));

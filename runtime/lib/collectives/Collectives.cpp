@@ -1,6 +1,7 @@
 #include "Collectives.h"
 
 #include "LaneThread.h"
+#include "Traffic.h"
 #include "base/Error.h"
 #include "comm/HostGroup.h"
 #include "device/Device.h"
@@ -25,6 +26,7 @@ public:
                   int64_t rows, int64_t bytes) override {
     device.copyBlocks(from, fromStride, to, toStride, rows, bytes);
   }
+  int64_t bytes() const { return first.bytes + second.bytes; }
 
 private:
   struct Area {
@@ -117,6 +119,13 @@ LaneThread &Collectives::getOrCreateLane(Group &group) {
   return *lanes.back().thread;
 }
 
+int64_t Collectives::packingBytes() const {
+  int64_t bytes = staging->bytes();
+  for (const Lane &lane : lanes)
+    bytes += lane.staging->bytes();
+  return bytes;
+}
+
 void Collectives::prepare(const CollectiveCall &call) {
   reserve(call, *staging);
 }
@@ -155,21 +164,24 @@ void Collectives::finish(int channel) {
 
 namespace {
 
-/// Issues a call in `group`, or prepares for it. `fill` sets its buffers and parameters. The vector
-/// of buffers is reused between calls to avoid allocation.
+/// Issues a call in `group`, which is over `axes`, or prepares for it. `fill` sets its buffers and
+/// parameters. The vector of buffers is reused between calls to avoid allocation.
 template <typename Fill>
-void issue(Context &ctx, Group &group, DType type, CollectiveCall::Kind kind, const char *action,
-           int channel, Fill fill) {
+void issue(Context &ctx, GroupRef axes, Group &group, DType type, CollectiveCall::Kind kind,
+           const char *action, int channel, Fill fill) {
   thread_local std::vector<CollectiveBuffer> buffers;
   buffers.clear();
   CollectiveCall call{kind, &group, type,     Reduction::Sum, {action, ctx.location},
                       {},   {},     ctx.trace};
   call.buffers.swap(buffers);
   fill(call);
-  if (ctx.preparing)
+  if (ctx.preparing) {
     ctx.collectives->prepare(call);
-  else
+  } else {
+    if (Traffic *traffic = ctx.collectives->getTraffic())
+      traffic->add(call, axes);
     ctx.collectives->issue(call, channel);
+  }
   call.buffers.swap(buffers);
 }
 
@@ -189,7 +201,7 @@ void issueMessage(Context &ctx, GroupRef axes, DType type, int offset, bool isSe
   Group *group = ctx.collectives->link(axes, offset, isSender);
   if (!group)
     return;
-  issue(ctx, *group, type, CollectiveCall::Permute, isSender ? "send" : "receive", channel,
+  issue(ctx, axes, *group, type, CollectiveCall::Permute, isSender ? "send" : "receive", channel,
         [&](CollectiveCall &call) {
           call.shift = {1, /*isCyclic=*/false};
           call.buffers.push_back({in, out, 1, elements});
@@ -219,14 +231,14 @@ void allToAll(Context &ctx, GroupRef axes, DType type, const void *in, void *out
 }
 
 void allGather(Context &ctx, GroupRef axes, DType type, Operands operands, int channel) {
-  issue(ctx, ctx.collectives->group(axes), type, CollectiveCall::AllGather, "all_gather", channel,
-        [&](CollectiveCall &call) { addOperands(call, operands); });
+  issue(ctx, axes, ctx.collectives->group(axes), type, CollectiveCall::AllGather, "all_gather",
+        channel, [&](CollectiveCall &call) { addOperands(call, operands); });
 }
 
 void reduceScatter(Context &ctx, GroupRef axes, DType type, Reduction op, Operands operands,
                    int channel) {
-  issue(ctx, ctx.collectives->group(axes), type, CollectiveCall::ReduceScatter, "reduce_scatter",
-        channel, [&](CollectiveCall &call) {
+  issue(ctx, axes, ctx.collectives->group(axes), type, CollectiveCall::ReduceScatter,
+        "reduce_scatter", channel, [&](CollectiveCall &call) {
           call.op = op;
           addOperands(call, operands);
         });
@@ -234,8 +246,8 @@ void reduceScatter(Context &ctx, GroupRef axes, DType type, Reduction op, Operan
 
 void allReduce(Context &ctx, GroupRef axes, DType type, Reduction op, Operands operands,
                int channel) {
-  issue(ctx, ctx.collectives->group(axes), type, CollectiveCall::AllReduce, "all_reduce", channel,
-        [&](CollectiveCall &call) {
+  issue(ctx, axes, ctx.collectives->group(axes), type, CollectiveCall::AllReduce, "all_reduce",
+        channel, [&](CollectiveCall &call) {
           call.op = op;
           addOperands(call, operands);
         });
@@ -244,22 +256,23 @@ void allReduce(Context &ctx, GroupRef axes, DType type, Reduction op, Operands o
 void allToAll(Context &ctx, GroupRef axes, DType type,
               std::initializer_list<AllToAllOperand> operands, int channel) {
   Group &group = ctx.collectives->group(axes);
-  issue(
-      ctx, group, type, CollectiveCall::AllToAll, "all_to_all", channel, [&](CollectiveCall &call) {
-        for (const auto &[in, out, a, s, b, gLocal, c, gatherFirst] : operands) {
-          // A message keeps the order of the input's dimensions and has a chunk of `s`. Messages
-          // are concatenated along g: blocks of gLocal and the dimensions inside it.
-          const int64_t chunk = s / group.size();
-          call.buffers.push_back(gatherFirst ? CollectiveBuffer{in, out, a * gLocal * b, chunk * c,
-                                                                a, gLocal * b * chunk * c}
-                                             : CollectiveBuffer{in, out, a, chunk * b * gLocal * c,
-                                                                a * chunk * b, gLocal * c});
-        }
-      });
+  issue(ctx, axes, group, type, CollectiveCall::AllToAll, "all_to_all", channel,
+        [&](CollectiveCall &call) {
+          for (const auto &[in, out, a, s, b, gLocal, c, gatherFirst] : operands) {
+            // A message keeps the order of the input's dimensions and has a chunk of `s`. Messages
+            // are concatenated along g: blocks of gLocal and the dimensions inside it.
+            const int64_t chunk = s / group.size();
+            call.buffers.push_back(gatherFirst
+                                       ? CollectiveBuffer{in, out, a * gLocal * b, chunk * c, a,
+                                                          gLocal * b * chunk * c}
+                                       : CollectiveBuffer{in, out, a, chunk * b * gLocal * c,
+                                                          a * chunk * b, gLocal * c});
+          }
+        });
 }
 
 void permute(Context &ctx, GroupRef axes, DType type, int offset, Operands operands, int channel) {
-  issue(ctx, ctx.collectives->group(axes), type, CollectiveCall::Permute, "permute", channel,
+  issue(ctx, axes, ctx.collectives->group(axes), type, CollectiveCall::Permute, "permute", channel,
         [&](CollectiveCall &call) {
           call.shift = {offset, /*isCyclic=*/true};
           addOperands(call, operands);

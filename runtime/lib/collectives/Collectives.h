@@ -20,6 +20,7 @@ namespace titan::rt {
 class LaneThread;
 class Device;
 class DeviceStaging;
+class Traffic;
 struct CollectiveCall;
 
 class Collectives {
@@ -46,6 +47,12 @@ public:
   void issue(const CollectiveCall &call, int channel);
   /// Waits for the last call started on the channel.
   void finish(int channel);
+
+  /// Where calls are counted from now on; null: nowhere.
+  void setTraffic(Traffic *counter) { traffic = counter; }
+  Traffic *getTraffic() const { return traffic; }
+  /// The bytes of the memory in which calls were packed so far.
+  int64_t packingBytes() const;
 
 private:
   /// A group that group() has returned, by its axes.
@@ -85,6 +92,7 @@ private:
   std::unique_ptr<DeviceStaging> staging; // of the program's own thread
   std::vector<Lane> lanes;                // created on demand
   std::vector<Channel> channels;
+  Traffic *traffic = nullptr;
 };
 
 } // namespace titan::rt

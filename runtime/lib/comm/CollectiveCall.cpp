@@ -154,6 +154,25 @@ bool isUnpacked(const CollectiveCall &call) {
 
 } // namespace
 
+int64_t countBytesSent(const CollectiveCall &call) {
+  const int64_t size = call.group->size(), width = getByteSize(call.type);
+  const bool isPermute = call.kind == CollectiveCall::Permute;
+  const int target = isPermute ? call.shift.target(call.group->rank(), call.group->size()) : 0;
+  if (size == 1 || target == Shift::kNobody)
+    return 0;
+  int64_t sent = 0;
+  for (const CollectiveBuffer &buffer : call.buffers) {
+    const int64_t own = buffer.outer * buffer.block * width; // of one member
+    if (isPermute)
+      sent += own;
+    else if (call.kind == CollectiveCall::AllReduce)
+      sent += 2 * own * (size - 1) / size;
+    else
+      sent += own * (size - 1);
+  }
+  return sent;
+}
+
 bool needsPacking(const CollectiveCall &call) {
   return !isOneContiguousBuffer(call) && !isUnpacked(call);
 }

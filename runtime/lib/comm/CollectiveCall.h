@@ -23,6 +23,10 @@ struct CollectiveCall {
   std::chrono::system_clock::time_point started = {}; ///< for the profile
 };
 
+/// The bytes that this rank sends in the call by the definition of the plan (docs/costs.md): those
+/// of the ring algorithms, whatever the transport does.
+int64_t countBytesSent(const CollectiveCall &call);
+
 /// Two buffers for packing, which grow on demand and are reused.
 class Staging {
 public:

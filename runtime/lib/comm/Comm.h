@@ -75,6 +75,10 @@ public:
   int rank() const { return position; }
   int size() const { return static_cast<int>(members.size()); }
   const std::vector<int> &ranks() const { return members; }
+  /// The bytes of all messages over sockets so far. Read it when no call is in progress.
+  int64_t messageBytes() const { return sentInMessages; }
+  /// The bytes of the buffers that the transport keeps between calls, except in shared memory.
+  virtual int64_t bufferBytes() const { return 0; }
 
   /// In place: data[0, count) becomes the reduction over all members.
   virtual void allReduce(void *data, int64_t count, DType type, Reduction op, Site site) = 0;
@@ -118,6 +122,8 @@ public:
 protected:
   Group(std::vector<int> members, int position) : members(std::move(members)), position(position) {}
 
+  int64_t sentInMessages = 0; // calls of a group do not overlap
+
 private:
   std::vector<int> members;
   int position;
@@ -157,6 +163,9 @@ public:
   /// The group of these ranks in this order, which must include this process. All members make the
   /// first call; the World owns the group.
   virtual Group &group(const std::vector<int> &ranks) = 0;
+  /// Of all groups: see Group.
+  virtual int64_t messageBytes() const { return 0; }
+  virtual int64_t bufferBytes() const { return 0; }
   /// The rendezvous of the processes, through which groups of devices connect too; null for a
   /// single process.
   virtual Rendezvous *rendezvous() = 0;

@@ -42,6 +42,7 @@ public:
   GlooMessages(c10d::ProcessGroupGloo &gloo, int tag) : gloo(gloo), tag(tag) {}
 
   size_t send(const std::byte *data, int64_t bytes, int member) override {
+    sent += bytes;
     return start(sends, bytes, member,
                  [&] { return gloo.send(*tensor(data, bytes), member, tag); });
   }
@@ -57,6 +58,7 @@ public:
     for (; departed < sends.size(); ++departed)
       await(sends[departed]);
   }
+  int64_t bytesSent() const { return sent; }
   void abort() {
     std::lock_guard lock(mutex);
     isAborted = true;
@@ -111,6 +113,7 @@ private:
   bool isAborted = false;
   std::vector<Message> sends, receives;
   size_t arrived = 0, departed = 0; // all before these are done
+  int64_t sent = 0;
 };
 
 /// The kind of an error by its text. Gloo's texts contain ports and source lines, so only words are
@@ -146,6 +149,7 @@ protected:
       const Running entry(*this, messages);
       body(messages);
       messages.awaitAll();
+      sentInMessages += messages.bytesSent();
     } catch (const MessageFailed &failed) {
       std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;
       const int rank = ranks()[failed.member];

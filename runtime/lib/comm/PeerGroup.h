@@ -74,6 +74,9 @@ public:
   void allToAll(const void *input, void *output, int64_t count, DType type, Site site) override;
   void broadcast(void *data, int64_t count, DType type, int root, Site site) override;
   void barrier(Site site) override;
+  int64_t bufferBytes() const override {
+    return static_cast<int64_t>(received.capacity() + packed.capacity());
+  }
 
   /// The largest group whose members all send to one another.
   static constexpr int kFewMembers = 8;

@@ -54,6 +54,12 @@ public:
       slot = makeGroup(ranks);
     return *slot;
   }
+  int64_t messageBytes() const override {
+    return sumOverGroups([](const Group &group) { return group.messageBytes(); });
+  }
+  int64_t bufferBytes() const override {
+    return sumOverGroups([](const Group &group) { return group.bufferBytes(); });
+  }
 
 protected:
   void leaveGroups() override {
@@ -66,6 +72,14 @@ protected:
   }
 
 private:
+  template <typename Count> int64_t sumOverGroups(Count count) const {
+    int64_t sum = 0;
+    for (const auto &[ranks, group] : groups)
+      if (group)
+        sum += count(*group);
+    return sum;
+  }
+
   /// Adds to the record the properties of the transport that must be equal on all ranks, and this
   /// rank's process.
   void addTransport(RankRecord &record) const {

@@ -4,6 +4,7 @@
 #include "base/Error.h"
 #include "metrics/Metrics.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <sys/mman.h>
@@ -46,6 +47,16 @@ public:
   int64_t peakMemoryBytes() override { return titan::rt::peakMemoryBytes(); }
   int64_t totalMemoryBytes() override {
     return int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+  }
+  std::optional<int64_t> touchedBytes(const std::byte *memory, int64_t bytes) override {
+    const int64_t page = sysconf(_SC_PAGESIZE), pages = (bytes + page - 1) / page;
+    std::vector<unsigned char> isPresent(static_cast<size_t>(pages));
+    void *start = const_cast<std::byte *>(memory);
+    if (::mincore(start, static_cast<size_t>(bytes), isPresent.data()) != 0)
+      return std::nullopt;
+    const auto touched = std::count_if(isPresent.begin(), isPresent.end(),
+                                       [](unsigned char flags) { return (flags & 1) != 0; });
+    return std::min(bytes, touched * page);
   }
   Group &group(World &world, const std::vector<int> &ranks) override { return world.group(ranks); }
 };

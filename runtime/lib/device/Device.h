@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,10 @@ public:
   /// The process's peak memory use, and the total memory.
   virtual int64_t peakMemoryBytes() = 0;
   virtual int64_t totalMemoryBytes() = 0;
+  /// The bytes of memory from allocate() whose pages were accessed; none if the device cannot tell.
+  virtual std::optional<int64_t> touchedBytes(const std::byte * /*memory*/, int64_t /*bytes*/) {
+    return std::nullopt;
+  }
   /// The group for collectives among these ranks on this device's memory. The device or `world`
   /// owns it.
   virtual Group &group(World &world, const std::vector<int> &ranks) = 0;

@@ -1,5 +1,6 @@
 #include "Trainer.h"
 
+#include "CostReport.h"
 #include "Evaluation.h"
 #include "FiniteCheck.h"
 #include "Profiler.h"
@@ -50,6 +51,7 @@ public:
         progress(executor, trainStep, settings, last),
         report(executor, directory.path(), last, steps),
         profiler(executor, directory.path(), options.profile),
+        costs(executor, directory.path(), options.costs),
         check(executor, trainStep, settings, directory.path()) {
     for (const GroupSchedule &group : executor.program().groupSchedules)
       groupRates.emplace_back(group.scalar, LearningRate(group.schedule, settings));
@@ -267,6 +269,7 @@ private:
           return stopRun(stop);
     }
     profiler.finish();
+    costs.write();
     return finishRun();
   }
 
@@ -345,11 +348,12 @@ private:
     if (step == firstStep + 1 && !options.saveGradients.empty())
       executor.keepGradients(true);
     while (trainStep.isLeft()) {
-      profiler.during("step", [&] { trainStep.run(); });
+      profiler.during("step", [&] { costs.during([&] { trainStep.run(); }); });
       if (trainStep.isLeft()) // another turn
         timeData([&] { trainStep.load(*batch); });
     }
     sample += executor.program().samples;
+    costs.stepEnded();
     saveGradients();
   }
 
@@ -456,6 +460,7 @@ private:
   Progress progress;
   Reporter report;
   Profiler profiler;
+  CostReport costs;
   FiniteCheck check;
   std::vector<WeightRow> weightRows; // of --init-from
   Identity identity;                 // of the inputs, on rank 0

@@ -39,6 +39,7 @@ struct Options {
   int64_t logEvery = 10;
   bool dryRun = false;
   bool checkReplicas = false;
+  bool costs = false;  ///< write what the steps cost
   int64_t profile = 0; ///< number of steps; 0: none
   std::string saveInitial;
   std::string saveGradients;

@@ -70,6 +70,13 @@ Arena::Arena(const Program &program, const Pipelines &pipelines, Device &device)
       persistentOffsets[i] += hostMemory - memory;
 }
 
+std::optional<int64_t> Arena::touchedBytes() const {
+  std::optional<int64_t> touched = device.touchedBytes(memory, size);
+  if (touched && hostMemory)
+    *touched += device.touchedBytes(hostMemory, hostSize).value_or(0);
+  return touched;
+}
+
 Arena::~Arena() {
   device.release(memory, size);
   if (hostMemory)

@@ -11,6 +11,7 @@
 
 #include "titan/runtime/program.h"
 
+#include <optional>
 #include <vector>
 
 namespace titan::rt {
@@ -27,6 +28,8 @@ public:
   int64_t persistentBytes() const { return persistentEnd; }
   /// The bytes of the block in memory of the host; 0 if there is none.
   int64_t hostBytes() const { return hostSize; }
+  /// The bytes of both blocks whose pages were accessed; none if the device cannot tell.
+  std::optional<int64_t> touchedBytes() const;
   /// Whether the rank has a persistent allocation.
   bool has(size_t persistent) const { return persistentOffsets[persistent] != kAbsent; }
   /// Byte offsets from base(); for an allocation in a bucket, the offset of its first slot; kAbsent

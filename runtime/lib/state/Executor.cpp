@@ -180,6 +180,16 @@ void Executor::setTrace(Trace *trace) {
     messages->setTrace(trace);
 }
 
+void Executor::setTraffic(Traffic *traffic) {
+  collectives.setTraffic(traffic);
+  if (messages)
+    messages->setTraffic(traffic);
+}
+
+int64_t Executor::packingBytes() const {
+  return collectives.packingBytes() + (messages ? messages->packingBytes() : 0);
+}
+
 void Executor::prepareFunction(size_t index) {
   if (prepared[index])
     return;

@@ -70,6 +70,10 @@ public:
   const Context &running() const { return context; }
   /// Where functions record their operations from now on; null: nowhere.
   void setTrace(Trace *trace);
+  /// Where the collectives and messages of functions are counted from now on; null: nowhere.
+  void setTraffic(Traffic *traffic);
+  /// The bytes outside the arena in which collectives pack their operands.
+  int64_t packingBytes() const;
   /// Whether gradients stay valid from the next step on, in separate memory.
   void keepGradients(bool enabled);
   bool hasFunction(const std::string &name) const;

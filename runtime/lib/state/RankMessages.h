@@ -20,6 +20,9 @@ public:
 
   /// Where messages record their times from now on; null: nowhere.
   void setTrace(Trace *trace) { context.trace = trace; }
+  /// Where messages are counted from now on; null: nowhere.
+  void setTraffic(Traffic *traffic) { lanes.setTraffic(traffic); }
+  int64_t packingBytes() const { return lanes.packingBytes(); }
   /// The call that starts the next messages, for profiles and failures.
   void setCall(const char *name) { context.location = name; }
 

@@ -3,6 +3,7 @@
 #include "ThreadRendezvous.h"
 
 #include "collectives/Collectives.h"
+#include "collectives/Traffic.h"
 #include "comm/SelfGroup.h"
 #include "comm/SharedMemoryGroup.h"
 #include "device/Device.h"
@@ -158,6 +159,47 @@ TEST(Lanes, MoveShardsBetweenDimensions) {
              {{columns.data(), back.data(), 1, seq, 1, heads / 2, width, false}}, 0);
     finish(ctx, 0);
     EXPECT_EQ(back, rows);
+  });
+}
+
+// By the definition of docs/costs.md, per kind and axes. Receives and groups of one rank count
+// nothing.
+TEST(Lanes, CountWhatTheirRankSends) {
+  onRanks({{"pp", 3}, {"one", 1}}, {{{0}, 1}}, [](Context &ctx, int rank) {
+    std::vector<float> shard(8, 1), whole(24), sum(24), once(8);
+    Traffic traffic;
+    ctx.collectives->setTraffic(&traffic);
+    for (int round = 0; round < 2; ++round) {
+      allGather(ctx, over<0>(), DType::F32,
+                {{shard.data(), whole.data(), 2, 2, 1}, {shard.data(), sum.data(), 1, 4, 1}}, 0);
+      finish(ctx, 0);
+    }
+    reduceScatter(ctx, over<0>(), DType::F32, Reduction::Sum, whole.data(), shard.data(), 1, 8, 1);
+    allReduce(ctx, over<0>(), DType::F32, Reduction::Sum, sum.data(), 5);
+    allReduce(ctx, over<1>(), DType::F32, Reduction::Sum, sum.data(), 5);
+    allToAll(ctx, over<0>(), DType::F32, whole.data(), sum.data(), 1, 6, 1, 4, 1, false);
+    permute(ctx, over<0>(), DType::F32, 1, {{shard.data(), once.data(), 1, 8, 1}});
+    send(ctx, over<0>(), DType::F32, 1, shard.data(), 8, 0);
+    receive(ctx, over<0>(), DType::F32, 1, once.data(), 8, 1);
+    finish(ctx, 0);
+    finish(ctx, 1);
+    ctx.collectives->setTraffic(nullptr);
+    allReduce(ctx, over<0>(), DType::F32, Reduction::Sum, sum.data(), 5);
+
+    std::map<std::string, std::pair<int64_t, int64_t>> seen;
+    for (const Traffic::Use &use : traffic.uses())
+      if (use.bytes > 0) {
+        EXPECT_EQ(use.axes, std::vector<int>{0});
+        seen[use.kind] = {use.times, use.bytes};
+      }
+    std::map<std::string, std::pair<int64_t, int64_t>> expected = {{"all_gather", {2, 2 * 2 * 32}},
+                                                                   {"reduce_scatter", {1, 2 * 32}},
+                                                                   {"all_reduce", {1, 26}},
+                                                                   {"all_to_all", {1, 2 * 32}},
+                                                                   {"permute", {1, 32}}};
+    if (rank < 2)
+      expected["send"] = {1, 32};
+    EXPECT_EQ(seen, expected);
   });
 }
 

@@ -43,7 +43,7 @@
 // STATE: reduce_scatter over axis_store 2 x {{.*}} 9 values
 // STATE: reduce_scatter over axis_store 1 x 512 bytes
 // STATE-NEXT: all_reduce over axis_store 1 x 4 bytes
-// STATE-COUNT-9: all_gather over axis_store 1 x
+// STATE-COUNT-9: all_gather over axis_store 2 x
 // STATE-NEXT: all_gather over axis_store 1 x {{.*}} 3 values
 // STATE: 15 collectives; a rank sends 26952 bytes a step
 // SLICES-COUNT-12: dist.local_slice
