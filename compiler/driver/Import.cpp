@@ -96,16 +96,16 @@ private:
     if (found == config.members.end() || !found->second.isObject)
       return;
     auto method = found->second.members.find("quant_method");
-    if (method == found->second.members.end() ||
-        method->second.value.kind != sema::Value::Kind::String)
-      return;
-    const std::string &name = method->second.value.text;
+    const bool isNamed = method != found->second.members.end() &&
+                         method->second.value.kind == sema::Value::Kind::String;
+    const std::string name = isNamed ? method->second.value.text : "";
     if (llvm::is_contained(readableQuantMethods, name))
       return;
     std::vector<std::string> known(readableQuantMethods.begin(), readableQuantMethods.end());
     diags
-        .report(Code::BadConfigValue, method->second.loc,
-                "the weights are quantized by `" + name + "`, which programs do not read")
+        .report(Code::BadConfigValue, isNamed ? method->second.loc : found->second.loc,
+                isNamed ? "the weights are quantized by `" + name + "`, which programs do not read"
+                        : "`quantization_config` has no `quant_method`")
         .help("they read " + sema::listNames(known) +
               "; other software can dequantize weights and save them again");
   }
