@@ -26,7 +26,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "parity")]
 
-from small import KNOWN, ROWS
+from small import KNOWN, ROWS, STORED
 from titan import (QUICK, ROOT, TITANC, Report, call, environment_of, on_ranks, read_arguments, sample_by_commit,
                    write_text)
 
@@ -125,7 +125,8 @@ def make_line(row, plan: dict, ranks: list[dict], faults: set) -> str:
     largest = max(range(row.ranks), key=lambda rank: ranks[rank]["memory"]["touched"])
     planned, memory = plan_rank(plan, busiest)[0], ranks[largest]["memory"]
     calls = sum(use["times"] for use in ranks[busiest]["collectives"] if use["bytes_sent"])
-    return (f"| {row.name.replace(' | ', ', ')} | {row.ranks} | {calls // STEPS} "
+    name = row.name.replace(" | ", ", ").replace(f" {STORED}", "")
+    return (f"| {name} | {row.ranks} | {calls // STEPS} "
             f"| {show(sum(size for _, size in planned.values()) / STEPS)} / {show(sent(ranks[busiest]) / STEPS)} "
             f"| {show(ranks[busiest]['message_bytes'] / STEPS)} "
             f"| {show(plan_rank(plan, largest)[1])} / {show(memory['touched'])} | {show(memory['packing'])} "
