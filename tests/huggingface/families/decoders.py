@@ -101,4 +101,9 @@ CASES = {
     "jais2": hf.Jais2Config(**SIZES, **HEADS),
     "jais2-tied": hf.Jais2Config(**{**WIDE, "num_key_value_heads": 2}, tie_word_embeddings=True, attention_bias=False,
                                  mlp_bias=False, hidden_act="silu", layer_norm_eps=1e-3, rope_parameters=LLAMA3),
+    "granite-swa": hf.GraniteSWAConfig(**WIDE, sliding_window=7, layer_rope_theta=[10000.0, 0, 3000.0, 500.0],
+                                       attention_multiplier=0.3, embedding_multiplier=3.0),
+    "granite-swa-untied": hf.GraniteSWAConfig(**SIZES, **HEADS, sliding_window=5, tie_word_embeddings=False, logits_scaling=2.0,
+                                              residual_multiplier=0.5, attention_bias=True, mlp_bias=True,
+                                              rope_parameters=YARN),
 }
