@@ -56,7 +56,7 @@ CASES = {
     "hunyuan-moe-alpha": hf.HunYuanMoEV1Config(**SIZES, head_dim=6, num_experts=5, moe_topk=2, tie_word_embeddings=True,
                                                rope_parameters=dict(rope_type="dynamic", rope_theta=1000., alpha=30.0,
                                                                     factor=1.0)),
-    "deepseek-v2-odd": hf.DeepseekV2Config(**LATENT, q_lora_rank=None, topk_method="group_limited_greedy", n_group=3, topk_group=2,
+    "deepseek-v2-odd": hf.DeepseekV2Config(**LATENT | dict(kv_lora_rank=16), q_lora_rank=None, topk_method="group_limited_greedy", n_group=3, topk_group=2,
                                            first_k_dense_replace=1, rms_norm_eps=1e-4, rope_parameters=YARN),
     "deepseek-v3-odd": hf.DeepseekV3Config(**LATENT, q_lora_rank=11, n_group=3, topk_group=2, first_k_dense_replace=0,
                                            norm_topk_prob=False, rope_interleave=False, rms_norm_eps=1e-5, tie_word_embeddings=True,
