@@ -65,4 +65,9 @@ CASES = {
         layer_types=["linear_attention", "full_attention", "linear_attention", "linear_attention"],
         max_position_embeddings=64, rope_parameters=dict(rope_type="default", rope_theta=500.0, partial_rotary_factor=0.5,
                                                          mrope_section=[2, 1, 1])), decodes=False),
+    "bamba": Case(hf.BambaConfig(
+        vocab_size=301, hidden_size=20, intermediate_size=29, num_hidden_layers=3, num_attention_heads=5, num_key_value_heads=1,
+        head_dim=8, attn_layer_indices=[1], mamba_n_heads=6, mamba_d_head=10, mamba_d_state=7, mamba_n_groups=2, mamba_expand=3,
+        mamba_d_conv=3, mamba_chunk_size=16, attention_bias=True, mlp_bias=True, mamba_proj_bias=True, rms_norm_eps=1e-4,
+        tie_word_embeddings=True, time_step_limit=(0.0, 0.5), max_position_embeddings=64), decodes=False),
 }
