@@ -87,6 +87,9 @@ def bases():
     small_arguments = arguments(16, 2048, 8, 4, 8192, head=64, vocab=128256, theta=500000, tied=True, **extended, factor=32)
     qwen_7b = sizes(28, 3584, 28, 4, 18944, vocab_size=152064, tie_word_embeddings=False)
     qwen_7b_arguments = arguments(28, 3584, 4, 7, 18944, vocab=152064)
+    deepseek_v3 = dict(layers=58, embed=7168, heads=128, ffn=18432, expert_ffn=2048, experts=256, active=8, shared=1,
+                       dense_layers=3, narrow=True, scale=2.5, groups=8, kept_groups=4, rate=0, vocab=129280, rope="yarn",
+                       factor=40, context=4096, mscale=1, mscale_all=1)
     yarn = {"factor": 4.0, "original_max_position_embeddings": 32768, "type": "yarn"}
     return [
         Case("Llama-3.2-1B", {**LLAMA_3, **small, **llama_3(32.0)}, "Llama", small_arguments),
@@ -214,10 +217,7 @@ def bases():
                                     "num_hidden_layers": 56, "max_position_embeddings": 65536, "router_aux_loss_coef": 0.001,
                                     "router_jitter_noise": 0.0, "head_dim": None},
              "Mixtral", dict(layers=56, embed=6144, group=6, expert_ffn=16384)),
-        Case("DeepSeek-V3-bf16", DEEPSEEK_V3, "DeepSeekV3",
-             dict(layers=58, embed=7168, heads=128, ffn=18432, expert_ffn=2048, experts=256, active=8, shared=1,
-                  dense_layers=3, narrow=True, scale=2.5, groups=8, kept_groups=4, rate=0, vocab=129280, rope="yarn",
-                  factor=40, context=4096, mscale=1, mscale_all=1)),
+        Case("DeepSeek-V3-bf16", DEEPSEEK_V3, "DeepSeekV3", deepseek_v3),
         Case("Moonlight-16B-A3B", {**DEEPSEEK_V3, **sizes(27, 2048, 16, 16, 11264), "bos_token_id": 163584,
                                    "eos_token_id": 163585, "first_k_dense_replace": 1, "max_position_embeddings": 8192,
                                    "moe_intermediate_size": 1408, "n_group": 1, "n_routed_experts": 64,
@@ -239,16 +239,21 @@ def bases():
              "Gpt2", dict(layers=6, heads=12)),
         Case("gpt2-xl", {**GPT_2, "n_embd": 1600, "n_head": 25, "n_layer": 48, "output_past": True}, "Gpt2",
              dict(layers=48, heads=25)),
+        # Quantized weights are read as numbers.
+        Case("DeepSeek-V3-fp8", {**DEEPSEEK_V3, "quantization_config": {
+            "activation_scheme": "dynamic", "fmt": "e4m3", "quant_method": "fp8", "weight_block_size": [128, 128]}},
+             "DeepSeekV3", deepseek_v3),
+        Case("gpt-oss-20b-mxfp4", {**GPT_OSS, "quantization_config": {"modules_to_not_convert": ["lm_head"],
+                                                                      "quant_method": "mxfp4"}},
+             "GptOss", dict(layers=24, experts=32, pooled_weight=0.9)),
+        Case("Qwen2.5-7B-Instruct-AWQ", {
+            **QWEN_2, **qwen_7b, "max_position_embeddings": 32768, "max_window_layers": 28, "rope_theta": 1000000.0,
+            "sliding_window": 131072, "quantization_config": {"bits": 4, "group_size": 128, "modules_to_not_convert": None,
+                                                              "quant_method": "awq", "version": "gemm", "zero_point": True}},
+             "Qwen2", qwen_7b_arguments),
+        Case("unsloth/Llama-3.2-1B-bnb-4bit", {
+            **LLAMA_3, **small, **llama_3(32.0), "unsloth_fixed": True, "quantization_config": {
+                "_load_in_4bit": True, "_load_in_8bit": False, "bnb_4bit_compute_dtype": "bfloat16",
+                "bnb_4bit_quant_storage": "uint8", "bnb_4bit_quant_type": "nf4", "bnb_4bit_use_double_quant": True,
+                "load_in_4bit": True, "load_in_8bit": False, "quant_method": "bitsandbytes"}}, "Llama", small_arguments),
     ]
-
-
-QUANTIZED = {
-    "DeepSeek-V3": {**DEEPSEEK_V3, "quantization_config": {"activation_scheme": "dynamic", "fmt": "e4m3",
-                                                           "quant_method": "fp8", "weight_block_size": [128, 128]}},
-    "gpt-oss-20b": {**GPT_OSS, "quantization_config": {"modules_to_not_convert": ["lm_head"], "quant_method": "mxfp4"}},
-    "Qwen2.5-7B-Instruct-AWQ": {**QWEN_2, **sizes(28, 3584, 28, 4, 18944, vocab_size=152064),
-                                "quantization_config": {"bits": 4, "group_size": 128, "quant_method": "awq"}},
-    "unsloth/Llama-3.2-1B-bnb-4bit": {**LLAMA_3, **sizes(16, 2048, 32, 8, 8192, head_dim=64),
-                                      "quantization_config": {"load_in_4bit": True, "quant_method": "bitsandbytes"}},
-}
-"""Without dequantized weights, these are refused."""
