@@ -71,7 +71,7 @@ CASES = {
                                        interleave_moe_layer_step=2),
     "flex-olmo-odd": hf.FlexOlmoConfig(**SQUARE, **BALANCE, pad_token_id=None, num_experts=5, num_experts_per_tok=3, attention_bias=True),
     "solar-open-odd": hf.SolarOpenConfig(**SIZES, **GROUPED, head_dim=10, n_group=3, topk_group=2,
-                                        rope_parameters=YARN | dict(partial_rotary_factor=0.4)),
+                                        rope_parameters=YARN),
     "glm4-moe-lite-odd": hf.Glm4MoeLiteConfig(**LATENT, q_lora_rank=11, n_group=3, topk_group=2, rope_interleave=False),
     "deepseek-v32-odd": hf.DeepseekV32Config(**LATENT, q_lora_rank=11, n_group=3, topk_group=2, first_k_dense_replace=1,
                                              index_head_dim=12, index_n_heads=3, index_topk=48),
