@@ -93,8 +93,9 @@ def bases():
     yarn = {"factor": 4.0, "original_max_position_embeddings": 32768, "type": "yarn"}
     return [
         Case("Llama-3.2-1B", {**LLAMA_3, **small, **llama_3(32.0)}, "Llama", small_arguments),
-        Case("unsloth/Llama-3.2-1B-Instruct", {**LLAMA_3, **small, **llama_3(32.0), "pad_token_id": 128004,
-                                               "unsloth_fixed": True, "unsloth_version": "2025.6.1"}, "Llama", small_arguments),
+        Case("unsloth/Llama-3.2-1B-Instruct", {
+            **LLAMA_3, **small, **llama_3(32.0), "pad_token_id": 128004, "unsloth_fixed": True,
+            "unsloth_version": "2025.6.1"}, "Llama", small_arguments),
         Case("Llama-3.2-3B", {**LLAMA_3, **sizes(28, 3072, 24, 8, 8192, head_dim=128, tie_word_embeddings=True),
                               **llama_3(32.0)},
              "Llama", arguments(28, 3072, 8, 3, 8192, vocab=128256, theta=500000, tied=True, **extended, factor=32)),
@@ -185,7 +186,8 @@ def bases():
             "hidden_activation": "gelu_pytorch_tanh", "max_position_embeddings": 32768, "model_type": "gemma3_text",
             "pad_token_id": 0, "query_pre_attn_scalar": 256, "rms_norm_eps": 1e-06, "rope_local_base_freq": 10000,
             "rope_scaling": None, "rope_theta": 1000000, "sliding_window": 512, "sliding_window_pattern": 6,
-            "vocab_size": 262144}, "Gemma3", dict(layers=26, embed=1152, kv_heads=1, ffn=6912, group=4, vocab=262144, window=512)),
+            "vocab_size": 262144}, "Gemma3",
+             dict(layers=26, embed=1152, kv_heads=1, ffn=6912, group=4, vocab=262144, window=512)),
         Case("Phi-3-mini-4k-instruct", {**PHI_3, "bos_token_id": 1, "eos_token_id": 32000, "max_position_embeddings": 4096,
                                         "num_attention_heads": 32, "num_key_value_heads": 32, "pad_token_id": 32000,
                                         "rope_scaling": None, "sliding_window": 2047, "tie_word_embeddings": False,

@@ -107,6 +107,16 @@ def save_config(config, folder: Path) -> None:
         config.save_pretrained(folder)
 
 
+def fill_positions(rope: dict, config) -> dict:
+    """Rotary parameters with the defaults that some files omit."""
+    kind, defaults = rope["rope_type"], {"partial_rotary_factor": 1.0}
+    if kind == "yarn":
+        defaults |= {"beta_fast": 32.0, "beta_slow": 1.0, "truncate": True}
+    if kind == "longrope":
+        defaults["factor"] = config.max_position_embeddings / rope["original_max_position_embeddings"]
+    return {**defaults, **{key: value for key, value in rope.items() if key not in ("type", "finetuned")}}
+
+
 def get_numeric_fields(config) -> dict:
     """The fields that change numbers of a model, with defaults filled in; rotary parameters in their newest form."""
     fields = {key: value for key, value in config.to_dict().items()
@@ -114,11 +124,10 @@ def get_numeric_fields(config) -> dict:
     if not fields.get("use_sliding_window", True):
         fields.pop("sliding_window", None)
     rope = fields.get("rope_parameters")
-    if isinstance(rope, dict):  # some files omit YaRN's defaults
-        defaults = {"beta_fast": 32.0, "beta_slow": 1.0, "truncate": True} if rope["rope_type"] == "yarn" else {}
-        defaults["partial_rotary_factor"] = 1.0
-        fields["rope_parameters"] = {**defaults, **{key: value for key, value in rope.items()
-                                                    if key not in ("type", "finetuned")}}
+    if isinstance(rope, dict):
+        layers = {"all": rope} if "rope_type" in rope else rope  # some models have other positions in layers of another kind
+        fields["rope_parameters"] = {name: fill_positions(one, config) for name, one in layers.items()
+                                     if isinstance(one, dict)}
     return {key: value for key, value in fields.items() if value is not None}
 
 
@@ -150,14 +159,15 @@ def refusals(folder: Path) -> None:
     """Titan refuses keys that the model cannot express, and the message names the key."""
     import families
     llama = families.llama_8b()
-    changes = [{"hidden_act": "unheard"}, {"quantization_config": {"bits": 4}}, {"rope_scaling": {"type": "linear"}},
-               {"rope_scaling": {"rope_type": "unheard", "factor": 2.0}}, {"head_dim": 0}, {"num_key_value_heads": 5},
+    changes = [{"hidden_act": "unheard"}, {"quantization_config": {"quant_method": "hqq"}},
+               {"rope_scaling": {"type": "linear"}}, {"rope_scaling": {"rope_type": "unheard", "factor": 2.0}},
+               {"head_dim": 0}, {"num_key_value_heads": 5},
                {"rope_scaling": {"type": "linear", "factor": 2.0, "high_freq_factor": 4.0}}, {"attention_dropout": 0.1},
                {"partial_rotary_factor": 0.5}]
     for number, change in enumerate(changes):
         save_config({**llama, **change}, folder / str(number))
         done = titanc("import", folder / str(number))
-        key = next(iter(change))
+        key = "quant_method" if "quantization_config" in change else next(iter(change))
         expect(done.returncode == 1 and key in done.stderr and "config.json:" in done.stderr,
                f"{change} was not refused by key:\n{done.stderr}{done.stdout}")
 
