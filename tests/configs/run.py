@@ -167,7 +167,8 @@ def refusals(folder: Path) -> None:
     for number, change in enumerate(changes):
         save_config({**llama, **change}, folder / str(number))
         done = titanc("import", folder / str(number))
-        key = "quant_method" if "quantization_config" in change else next(iter(change))
+        key = next(iter(change))
+        key = {"quantization_config": "quant_method", "rope_scaling": "rope_"}.get(key, key)
         expect(done.returncode == 1 and key in done.stderr and "config.json:" in done.stderr,
                f"{change} was not refused by key:\n{done.stderr}{done.stdout}")
 
