@@ -3,10 +3,10 @@
 #include "Checkpoint.h"
 #include "ExportDirectory.h"
 #include "MergeConfig.h"
-#include "SourceFiles.h"
 #include "data/Inputs.h"
 #include "state/TensorFiles.h"
 #include "state/WeightFiles.h"
+#include "weights/SourceFiles.h"
 #include "weights/TokenizerFiles.h"
 
 #include "base/Error.h"
@@ -209,7 +209,7 @@ int exportWeights(Executor &executor, const Options &options, const Settings &se
       return;
     ExportDirectory::check(options.exportDirectory, options.initFrom);
     checkTokenizer(chooseTokenizer(options));
-    files = findSourceFiles(executor.program(), options.initFrom);
+    files = findSourceFiles(executor.program().config, options.initFrom);
     config = makeConfig(executor.program(), options, files);
   });
   const LoadedWeights loaded = loadTrainedWeights(executor, options, settings);

@@ -11,7 +11,6 @@
 #include "StopSignal.h"
 #include "TrainStep.h"
 #include "checkpoint/Checkpoint.h"
-#include "checkpoint/SourceFiles.h"
 #include "checkpoint/Verify.h"
 #include "data/BackgroundReader.h"
 #include "data/Data.h"
@@ -21,6 +20,7 @@
 #include "rundir/RunDirectory.h"
 #include "settings/LearningRate.h"
 #include "state/TensorFiles.h"
+#include "weights/SourceFiles.h"
 #include "weights/TokenizerFiles.h"
 
 #include "base/Error.h"
@@ -104,7 +104,7 @@ private:
       data.emplace(openTrainingData(executor.program(), trainStep.inputs(), from, seed()));
       if (executor.isFirst()) {
         checkTokenizer(chooseTokenizer(options));
-        sourceFiles = findSourceFiles(executor.program(), options.initFrom);
+        sourceFiles = findSourceFiles(executor.program().config, options.initFrom);
         identity = identifyInputs(options, settings);
       }
     });

@@ -3,7 +3,7 @@
 #include "base/files/DurableFile.h"
 
 #include "base/Error.h"
-#include "checkpoint/SourceFiles.h"
+#include "weights/SourceFiles.h"
 
 #include <cerrno>
 #include <cstring>

@@ -80,9 +80,9 @@ Json readJsonObject(const std::string &path) {
   return json;
 }
 
-SourceFiles findSourceFiles(const Program &program, std::span<const WeightSource> sources) {
+SourceFiles findSourceFiles(const std::string &config, std::span<const WeightSource> sources) {
   SourceFiles files;
-  const Json own = program.config.empty() ? Json() : Json::parse(program.config)["config"];
+  const Json own = config.empty() ? Json() : Json::parse(config)["config"];
   std::vector<std::string> folders;
   for (const bool isWhole : {true, false})
     for (const WeightSource &source : sources)

@@ -1,5 +1,5 @@
 // The configurations that a run keeps from the source of its weights.
-#include "checkpoint/SourceFiles.h"
+#include "weights/SourceFiles.h"
 
 #include "base/Error.h"
 
@@ -18,7 +18,7 @@ namespace {
 class SourceFilesTest : public testing::Test {
 protected:
   SourceFilesTest() {
-    program.config = R"({"config": {"architectures": ["A"]}, "lines": []})";
+    config = R"({"config": {"architectures": ["A"]}, "lines": []})";
     fs::create_directories(source);
     fs::create_directories(run);
   }
@@ -29,14 +29,14 @@ protected:
     std::ofstream(path) << content;
   }
   SourceFiles find(const std::vector<WeightSource> &sources) const {
-    return findSourceFiles(program, sources);
+    return findSourceFiles(config, sources);
   }
 
   static constexpr const char *ofA = R"({"architectures": ["A"]})";
   const fs::path root =
       fs::temp_directory_path() / ("titan-source-files-" + std::to_string(getpid()));
   const fs::path source = root / "source", run = root / "run";
-  Program program;
+  std::string config;
 };
 
 TEST_F(SourceFilesTest, AreOfTheProgramsArchitecture) {

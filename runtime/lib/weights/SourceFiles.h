@@ -2,9 +2,7 @@
 // keeps them for its own exports.
 #pragma once
 
-#include "weights/TokenizerFiles.h"
-
-#include "titan/runtime/program.h"
+#include "TokenizerFiles.h"
 
 #include <string>
 
@@ -24,9 +22,10 @@ struct SourceFiles {
   std::string generation;
 };
 
-/// Those of the weights without a prefix, or else of others. Throws UserError for a file that is no
+/// Those of the weights without a prefix, or else of others, for a program with this `config`
+/// (compiler/sema/interchange/ExportConfig.h); empty: none. Throws UserError for a file that is no
 /// JSON object.
-SourceFiles findSourceFiles(const Program &program, std::span<const WeightSource> sources);
+SourceFiles findSourceFiles(const std::string &config, std::span<const WeightSource> sources);
 
 /// The configuration `source`, or that of a part of it such as `text_config`, if it has the
 /// `model_type` of `own`, or without one its architecture; with the architecture of `own`. Null if
