@@ -49,7 +49,7 @@ CASES = {
                                   apply_residual_connection_post_layernorm=True, tie_word_embeddings=False),
     "mpt": hf.MptConfig(d_model=24, n_heads=4, n_layers=3, max_seq_len=64, vocab_size=256),
     "mpt-clipped": hf.MptConfig(d_model=40, n_heads=5, n_layers=2, max_seq_len=64, vocab_size=300, tie_word_embeddings=False,
-                                attn_config=dict(clip_qkv=0.4, softmax_scale=0.3, alibi_bias_max=16)),
+                                attn_config=dict(clip_qkv=0.4, softmax_scale=0.3)),
     "phi": hf.PhiConfig(**TOKENS, vocab_size=256, hidden_size=32, num_hidden_layers=3, num_attention_heads=4,
                         intermediate_size=40, max_position_embeddings=64),
     "phi-normed": hf.PhiConfig(**TOKENS, vocab_size=300, hidden_size=60, num_hidden_layers=2, num_attention_heads=3,
