@@ -33,7 +33,7 @@ HARMLESS = {"architectures", "transformers_version", "_name_or_path", "dtype", "
             "num_nextn_predict_layers", "aux_loss_alpha", "seq_aux", "ep_size", "n_group", "topk_group",
             "original_max_position_embeddings", "unsloth_fixed", "unsloth_version", "_attn_implementation_autoset",
             "is_llama_config", "rope_interleaved", "transformers.js_config", "use_mrope", "id2label", "label2id",
-            "_num_labels", "quantization_config", "full_attn_mod", "interpolate_factor", "output_past"}
+            "_num_labels", "quantization_config", "full_attn_mod", "interpolate_factor", "output_past", "initial_context_length"}
 HARMLESS_PREFIX = "summary_"
 
 
@@ -121,6 +121,8 @@ def get_numeric_fields(config) -> dict:
     """The fields that change numbers of a model, with defaults filled in; rotary parameters in their newest form."""
     fields = {key: value for key, value in config.to_dict().items()
               if key not in HARMLESS and not key.startswith(HARMLESS_PREFIX)}
+    if "hidden_activation" in fields:  # the field that the code of Gemma 2 reads
+        fields.pop("hidden_act", None)
     if not fields.get("use_sliding_window", True):
         fields.pop("sliding_window", None)
     rope = fields.get("rope_parameters")
