@@ -1,6 +1,6 @@
 """Programs that `titanc import` writes for models that read arrays: encoders, classifiers, models of pictures.
 
-    encoders.py [-v] [--keep] [NAME...]
+    encoders.py [-v] [--all] [--keep] [NAME...]
 
 As imported.py, but the data are arrays with the names of the inputs in transformers:
 
@@ -9,6 +9,8 @@ As imported.py, but the data are arrays with the names of the inputs in transfor
 - *generate*: the program refuses to write text, and says why.
 - *round trip*: an export has the tensors of the source, bit for bit, and `transformers` loads it and computes the same
   logits.
+
+Without --all, each commit tests a third of the models (sample_by_commit).
 """
 
 import subprocess
@@ -36,7 +38,7 @@ from float64 import in_float64  # noqa: E402
 from interpret import PHASES  # noqa: E402
 from sample_order import permutation  # noqa: E402
 from titan import (BUILD, QUICK, TITANC, Launch, Report, call, environment_of, lock_product, precision,  # noqa: E402
-                   read_arguments)
+                   read_arguments, sample_by_commit)
 from training import Recipe, train  # noqa: E402
 
 OUT = BUILD / "tests" / "encoders"
@@ -271,11 +273,14 @@ def round_trip(name: str):
 
 
 def main() -> None:
-    arguments = read_arguments(__doc__, OUT, lambda parser: parser.add_argument(
-        "--keep", action="store_true", help="keep the programs of earlier calls"))
+    def add_arguments(parser):
+        parser.add_argument("--all", action="store_true", help="every model")
+        parser.add_argument("--keep", action="store_true", help="keep the programs of earlier calls")
+    arguments = read_arguments(__doc__, OUT, add_arguments)
     torch.set_num_threads(1)
     report = Report()
-    report.cases([(f"{name} {what}", partial(run, name)) for name in CASES for what, run in
+    names = list(CASES) if arguments.all or arguments.names else sample_by_commit(list(CASES), 3)
+    report.cases([(f"{name} {what}", partial(run, name)) for name in names for what, run in
                   (("logits", logits), ("training", training), ("generate", generate), ("round trip", round_trip))],
                  arguments.names)
     report.end()

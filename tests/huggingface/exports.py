@@ -46,15 +46,13 @@ KEYS = {"max_position_embeddings": CONTEXT, "initializer_range": 0.013, "use_cac
         "auto_map": {"AutoModel": "code.Model"}}
 GENERATION = {"bos_token_id": 1, "eos_token_id": [2, 5], "pad_token_id": 3, "do_sample": True, "temperature": 0.6,
               "top_p": 0.9, "transformers_version": "4.40.0"}
-LOSSES = {"output_router_logits": False, "router_aux_loss_coef": 0.02}
+LOSSES = {"output_router_logits": False}
 OWN_KEYS = {  # by the model type
     "gpt2": {"n_positions": 64, "attn_pdrop": 0.2, "embd_pdrop": 0.3, "resid_pdrop": 0.4, "n_ctx": 64,
              "reorder_and_upcast_attn": True, "summary_type": "cls_index", "summary_first_dropout": 0.3},
-    "phi3": {"attention_dropout": 0.2, "embd_pdrop": 0.3, "resid_pdrop": 0.4,
-             "original_max_position_embeddings": 32},
-    "qwen3": {"max_window_layers": 2}, "qwen3_moe": {"max_window_layers": 2, "intermediate_size": 77, **LOSSES},
+    "qwen3": {"max_window_layers": 2}, "qwen3_moe": {"max_window_layers": 2, **LOSSES},
     "mixtral": LOSSES, "gpt_oss": {"initial_context_length": 32, **LOSSES}, "gemma2": {"cache_implementation": "hybrid"},
-    "deepseek_v2": {"aux_loss_alpha": 0.02, "seq_aux": False, "n_group": 3, "topk_group": 2},
+    "deepseek_v2": {"aux_loss_alpha": 0.02, "seq_aux": False},
     "deepseek_v3": {"num_nextn_predict_layers": 0, "aux_loss_alpha": 0.02, "ep_size": 2},
 }
 

@@ -11,7 +11,7 @@ program, which is built without changes in its text:
 - *round trip*: an export has the tensors of the source, bit for bit, and its other files (keys.py). `transformers` loads
   it and computes the same logits. The files of the run's export, too, are those of the source.
 
-Without --all, each commit tests a twelfth of the models (sample_by_commit).
+Without --all, each commit tests one of 24 models (sample_by_commit).
 """
 
 import json
@@ -204,7 +204,7 @@ def main() -> None:
     arguments = read_arguments(__doc__, OUT, add_arguments)
     torch.set_num_threads(1)
     report = Report()
-    names = list(CASES) if arguments.all or arguments.names else sample_by_commit(list(CASES), 12)
+    names = list(CASES) if arguments.all or arguments.names else sample_by_commit(list(CASES), 24)
     report.cases([(f"{name} {what}", partial(run, name)) for name in names for what, run in
                   (("logits", logits), ("training", training), ("greedy text", greedy), ("round trip", round_trip))
                   if what != "greedy text" or CASES[name].generates], arguments.names)

@@ -70,12 +70,12 @@ FAMILIES = {
     "qwen3-moe": Family(
         hf.Qwen3MoeConfig(**SIZES, **HEADS, **EXPERTS, num_experts=6, moe_intermediate_size=20,
                           norm_topk_prob=True), "models.qwen3",
-        "Qwen3 { layers = 3, embed = 24, kv_heads = 2, group = 2, head = 8, ffn = 20,"
+        "Qwen3 { layers = 3, embed = 24, kv_heads = 2, group = 2, head = 8, ffn = 40, expert_ffn = 20,"
         " experts = 6, active = 2, vocab = 256, theta = 10000 }", "kv_heads, expert_ffn, vocab"),
     "qwen3-moe-plain": Family(
         hf.Qwen3MoeConfig(**SIZES, **HEADS, **EXPERTS, num_experts=6, moe_intermediate_size=20,
                           norm_topk_prob=False), "models.qwen3",
-        "Qwen3 { layers = 3, embed = 24, kv_heads = 2, group = 2, head = 8, ffn = 20,"
+        "Qwen3 { layers = 3, embed = 24, kv_heads = 2, group = 2, head = 8, ffn = 40, expert_ffn = 20,"
         " experts = 6, active = 2, vocab = 256, theta = 10000, renormalised = false }", "kv_heads, expert_ffn, vocab"),
     "mixtral": Family(
         hf.MixtralConfig(**SIZES, **HEADS, **EXPERTS, num_local_experts=6), "models.mixtral",
@@ -99,6 +99,6 @@ FAMILIES = {
                             routed_scaling_factor=2.5), "models.deepseek",
         "DeepSeekV3 { layers = 2, embed = 24, heads = 4, ffn = 40, expert_ffn = 20, experts = 6, active = 2,"
         " shared = 1, dense_layers = 1, plain = 8, turned = 4, value = 6, kv_rank = 10, vocab = 256,"
-        " narrow = true, q_rank = 12, scale = 2.5, groups = 3, kept_groups = 2 }",
+        " narrow = true, q_rank = 12, scale = 2.5, groups = 3, kept_groups = 2, rate = 0 }",
         "heads, ffn, expert_ffn, vocab", updated="*.e_score_correction_bias"),
 }

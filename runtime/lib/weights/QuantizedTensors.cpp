@@ -140,7 +140,7 @@ private:
   static int64_t findBlock(int64_t size, int64_t count) {
     if (count <= 0 || count > std::max<int64_t>(size, 1))
       return 0;
-    constexpr int64_t usual = 128; // of DeepSeek-V3
+    constexpr int64_t usual = 128; // of published weights
     if ((size + usual - 1) / usual == count)
       return usual;
     const int64_t block = (size + count - 1) / count;
@@ -259,6 +259,9 @@ private:
       shape.push_back(size.get<int64_t>());
       expect(!__builtin_mul_overflow(elements, shape.back(), &elements), name, method);
     }
+    for (const char *key : {"blocksize", "nested_blocksize", "nested_offset"})
+      expect(!description.contains(key) || description[key].is_number(), name, method);
+    expect(!description.contains("dtype") || description["dtype"].is_string(), name, method);
     const int64_t block = description.value("blocksize", int64_t{64});
     if (const StoredTensor *nested = find(name + ".nested_absmax")) {
       absmax.nested = nested;

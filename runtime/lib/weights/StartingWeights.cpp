@@ -6,6 +6,7 @@
 #include "files/Populate.h"
 
 #include <algorithm>
+#include <exception>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -77,7 +78,7 @@ public:
   RenamingFinder(const WeightStore &store, std::string prefix, const std::set<std::string> &mapped)
       : prefix(std::move(prefix)) {
     for (const std::string &name : store.names())
-      names.insert(this->prefix + name);
+      (mapped.count(this->prefix + name) ? known : others).insert(this->prefix + name);
     for (const std::string &name : mapped)
       if (const size_t dot = name.find('.', this->prefix.size());
           name.starts_with(this->prefix) && dot != std::string::npos)
@@ -87,14 +88,15 @@ public:
   std::vector<Renaming> run() const {
     std::vector<Renaming> renamings;
     for (const auto &[mapped, rests] : expected)
-      if (count(mapped, rests) == 0)
+      if (count(known, mapped, rests) == 0)
         if (const std::optional<std::string> stored = choose(mapped, rests))
           renamings.push_back({mapped, *stored});
     return renamings;
   }
 
 private:
-  int64_t count(const std::string &begin, const std::vector<std::string> &rests) const {
+  static int64_t count(const std::set<std::string> &names, const std::string &begin,
+                       const std::vector<std::string> &rests) {
     return std::count_if(rests.begin(), rests.end(),
                          [&](const std::string &rest) { return names.count(begin + rest) != 0; });
   }
@@ -103,7 +105,7 @@ private:
   std::optional<std::string> choose(const std::string &mapped,
                                     const std::vector<std::string> &rests) const {
     std::set<std::string> begins;
-    for (const std::string &name : names)
+    for (const std::string &name : others)
       if (name.ends_with(rests.front())) {
         std::string begin = name.substr(0, name.size() - rests.front().size());
         if (begin == prefix || begin.ends_with('.'))
@@ -112,7 +114,7 @@ private:
     std::vector<std::string> best;
     int64_t most = 0;
     for (const std::string &begin : begins) {
-      const int64_t found = count(begin, rests);
+      const int64_t found = count(others, begin, rests);
       if (found > most)
         best.clear();
       if (found >= std::max<int64_t>(most, 1))
@@ -127,7 +129,7 @@ private:
   }
 
   std::string prefix;
-  std::set<std::string> names;
+  std::set<std::string> known, others; ///< names that the map has, and that it does not have
   std::map<std::string, std::vector<std::string>> expected; ///< rests by first mapped
 };
 
@@ -447,9 +449,17 @@ void StartingWeights::read(size_t index, std::span<const ElementRows> rows, std:
     else
       match.layout->forEachSegment(
           each, [&](const ElementRows &segment) { segments.push_back(segment); });
+  std::exception_ptr failure; // no exception may leave the loop
 #pragma omp parallel for schedule(dynamic)
   for (size_t i = 0; i < segments.size(); ++i)
-    readSegment(match, segments[i], out);
+    try {
+      readSegment(match, segments[i], out);
+    } catch (...) {
+#pragma omp critical(readSegments)
+      failure = std::current_exception();
+    }
+  if (failure)
+    std::rethrow_exception(failure);
 }
 
 void StartingWeights::readSegment(const Match &match, const ElementRows &rows,

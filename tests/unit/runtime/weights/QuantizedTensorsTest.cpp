@@ -113,6 +113,12 @@ TEST_F(QuantizedTensorsTest, RefusesTensorsThatDoNotFit) {
   add<uint8_t>("b", "U8", {4, 1}, {0, 0, 0, 0});
   add<char>("b.quant_state.bitsandbytes__nf4", "U8", {2}, {'{', '{'});
   EXPECT_THAT(complaint(), HasSubstr("bitsandbytes"));
+  const std::string text = R"({"shape": [2, 4], "blocksize": "64"})";
+  add<char>("b.quant_state.bitsandbytes__nf4", "U8", {std::ssize(text)},
+            std::vector<char>(text.begin(), text.end()));
+  add<float>("b.quant_map", "F32", {16}, std::vector<float>(16));
+  add<float>("b.absmax", "F32", {1}, {1});
+  EXPECT_THAT(complaint(), HasSubstr("bitsandbytes"));
 }
 
 } // namespace

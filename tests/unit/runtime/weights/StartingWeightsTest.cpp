@@ -134,6 +134,20 @@ TEST_F(StartingWeightsTest, ReadsNamesThatLackTheirFirstWord) {
               HasSubstr("there is no tensor 'body.w.weight'"));
 }
 
+// The names of a source that the map has are not those of a component without its prefix.
+TEST_F(StartingWeightsTest, DoesNotTakeOneModelForAnother) {
+  map = {"hf",
+         {{"teacher.w", "teacher.body.w.weight", {2, 3}, 0, {2, 3}, {3, 1}},
+          {"w", "body.w.weight", {2, 3}, 0, {2, 3}, {3, 1}}},
+         {},
+         {}};
+  match({"teacher=" + file("a", {"body.w.weight"}, 10), file("b", {"body.w.weight"}, 20)});
+  EXPECT_THAT(read(0), ElementsAre(10, 11, 12, 13, 14, 15));
+  EXPECT_THAT(read(1), ElementsAre(20, 21, 22, 23, 24, 25));
+  EXPECT_THAT(complaint({file("b", {"body.w.weight"}, 20)}),
+              HasSubstr("there is no tensor 'teacher.body.w.weight'"));
+}
+
 // The text model beside a vision tower, as transformers 4 and 5 name it.
 TEST_F(StartingWeightsTest, ReadsNamesWithMoreFirstWords) {
   map = {"hf",
