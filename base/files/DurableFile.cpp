@@ -3,6 +3,7 @@
 #include "base/files/FileKind.h"
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
@@ -74,45 +75,69 @@ bool isStillThere(int file, const std::string &path) {
          own.st_dev == there.st_dev && own.st_ino == there.st_ino;
 }
 
-/// Locks an open file without waiting. A file system without locks excludes nobody.
-bool isLockable(int file) {
-  return ::flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+enum class Lock { Taken, OfAnotherWriter, Unsupported };
+
+/// Locks an open file without waiting.
+Lock lock(int file) {
+  if (::flock(file, LOCK_EX | LOCK_NB) == 0)
+    return Lock::Taken;
+  return errno == EWOULDBLOCK ? Lock::OfAnotherWriter : Lock::Unsupported;
 }
 
-/// Removes a temporary that a killed process has left, or that another user has planted. False if
-/// its writer lives. The lock of the writer protects its temporary until the rename.
-bool removeLeftover(const std::string &temporary) {
+void remove(const std::string &path) {
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT)
+    failToWrite(path, errno);
+}
+
+/// Whether a writer of this user has just created the file. Otherwise a killed process has left
+/// the file, or another user has planted it.
+bool isFresh(int file) {
   struct stat status;
-  const bool isFile = ::lstat(temporary.c_str(), &status) == 0 && S_ISREG(status.st_mode);
-  const int file =
-      isFile ? ::open(temporary.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
-  const bool isOurs = file < 0 || isLockable(file);
-  if (isOurs && (file < 0 || isStillThere(file, temporary)) && ::unlink(temporary.c_str()) != 0 &&
-      errno != ENOENT)
-    failToWrite(temporary, errno);
-  if (file >= 0)
-    ::close(file);
-  return isOurs;
+  return ::fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0 &&
+         status.st_nlink == 1 && status.st_uid == ::geteuid();
 }
 
-/// Creates the temporary of `target` and locks it. Between both, another writer may take it for a
-/// leftover; then this one tries again. Waits a second for another writer, which suffices for
-/// small files.
-int createAnew(const std::string &temporary, const std::string &target, mode_t permissions) {
-  constexpr int tries = 50;
-  constexpr useconds_t pause = 20'000;
-  for (int i = 0; i < tries; ++i) {
-    const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                            permissions);
-    if (file < 0 && errno != EEXIST)
-      return file;
-    if (file >= 0 && isLockable(file) && isStillThere(file, temporary))
-      return file;
-    if (file >= 0)
-      ::close(file);
-    else if (!removeLeftover(temporary))
-      ::usleep(pause);
+/// One try to create and lock the temporary: its descriptor, or -1 with errno EEXIST if another
+/// writer has it, EAGAIN if a leftover was removed. Only the owner of the lock removes a file, so
+/// that no writer removes that of another. Without locks, each writer takes its own new file.
+int tryToCreate(const std::string &temporary, mode_t permissions) {
+  constexpr int flags = O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+  int file = ::open(temporary.c_str(), flags | O_CREAT | O_EXCL, permissions);
+  if (file < 0 && errno != EEXIST)
+    return file;
+  const bool isNew = file >= 0;
+  if (!isNew)
+    file = ::open(temporary.c_str(), flags);
+  if (file < 0) { // a link, a pipe, a folder, or a file that this user may not write
+    if (errno != ENOENT)
+      remove(temporary);
+    errno = EAGAIN;
+    return -1;
   }
+  const Lock state = lock(file);
+  const bool isOurs = isStillThere(file, temporary) && state != Lock::OfAnotherWriter;
+  if (isOurs && (isNew || (state == Lock::Taken && isFresh(file))))
+    return file;
+  if (isOurs)
+    remove(temporary);
+  ::close(file);
+  errno = isOurs ? EAGAIN : EEXIST;
+  return -1;
+}
+
+/// Creates the temporary of `target` and locks it. Waits a second for other writers, which suffices
+/// for small files.
+int createAnew(const std::string &temporary, const std::string &target, mode_t permissions) {
+  using Clock = std::chrono::steady_clock;
+  constexpr useconds_t pause = 1'000;
+  const Clock::time_point end = Clock::now() + std::chrono::seconds(1);
+  do {
+    const int file = tryToCreate(temporary, permissions);
+    if (file >= 0 || (errno != EEXIST && errno != EAGAIN))
+      return file;
+    if (errno == EEXIST)
+      ::usleep(pause);
+  } while (Clock::now() < end);
   refuseSecondWriter(target);
 }
 

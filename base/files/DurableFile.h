@@ -3,9 +3,9 @@
 // renamed; then the folder is synced. At every moment, the target has either its old or its new
 // content.
 //
-// No function follows links, which others may have created: a temporary is always created (O_EXCL,
-// O_NOFOLLOW), and a target that is a device, pipe, socket or folder is refused. Only /dev/null is
-// written directly.
+// No function follows links, which others may have created: a temporary is a new file, or an empty
+// one of the same user, and a target that is a device, pipe, socket or folder is refused. Only
+// /dev/null is written directly.
 //
 // A temporary belongs to one writer, which locks it: a second writer of the same target is refused,
 // and one that was killed leaves a temporary that the next writer replaces.
