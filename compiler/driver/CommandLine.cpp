@@ -198,6 +198,28 @@ void addInspection(CLI::App &app, Arguments &args) {
   explain->add_option("CODE", args.code, "such as T0301")->required()->type_name("");
 }
 
+void addLora(CLI::App &import, LoraOptions &lora) {
+  CLI::Option *rank =
+      import
+          .add_option(
+              "--lora", lora.rank,
+              "train low-rank adapters of this rank; the parameters of the model are frozen")
+          ->type_name("RANK")
+          ->check(CLI::PositiveNumber);
+  import
+      .add_option("--lora-alpha", lora.alpha,
+                  "factor of the adapters, divided by the rank; default: twice the rank")
+      ->type_name("ALPHA")
+      ->check(CLI::PositiveNumber)
+      ->needs(rank);
+  import
+      .add_option(
+          "--lora-on", lora.pattern,
+          "names of parameters to adapt, such as `*.w[qv]`; default: all matrices of layers")
+      ->type_name("PATTERN")
+      ->needs(rank);
+}
+
 void addWriting(CLI::App &app, Arguments &args) {
   CLI::App *make = app.add_subcommand("new", "make a small project");
   make->add_option("DIR", args.directory, "the directory to make")->required()->type_name("");
@@ -215,6 +237,7 @@ void addWriting(CLI::App &app, Arguments &args) {
       ->type_name("PATH")
       ->take_all()
       ->allow_extra_args(false);
+  addLora(*import, args.import.lora);
   addDiagnostics(*import, args.common);
   CLI::App *fmt = app.add_subcommand("fmt", "format files");
   fmt->add_option("FILE", args.format.files, "files to format in place; - is standard input")

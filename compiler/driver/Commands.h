@@ -51,10 +51,18 @@ int formatCommand(const CommonOptions &common, const FormatOptions &options);
 /// Creates a directory with a small program and training text.
 int newCommand(const CommonOptions &options, const std::string &directory);
 
+/// `titanc import --lora`: rules of the written run for low-rank adapters (std.adapter).
+struct LoraOptions {
+  int64_t rank = 0;            ///< 0: none
+  double alpha = 0;            ///< 0: twice the rank
+  std::string pattern = "*.*"; ///< names of parameters: those of layers
+};
+
 struct ImportOptions {
   std::string input;                ///< a config.json, or a directory that contains one
   std::string output;               ///< empty or "-": the standard output
   std::vector<std::string> modules; ///< --with: files with further declarations
+  LoraOptions lora;
   bool writesFile() const { return !output.empty() && output != "-"; }
 };
 /// The text of a program for a model of other software; empty after an error, which is reported.

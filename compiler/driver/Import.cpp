@@ -12,6 +12,7 @@
 #include "compiler/sema/interchange/ConfigDemands.h"
 #include "compiler/sema/modules/Suggest.h"
 #include "compiler/sema/runs/DataDims.h"
+#include "compiler/sema/runs/ParameterMatrix.h"
 #include "compiler/syntax/Format.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -183,12 +184,25 @@ private:
       model.name += "_Model";
     model.arguments = std::move(arguments);
     model.rules = findRules(map);
+    if (options.lora.rank)
+      addLora(model);
     const std::string stored = readElementType(config);
     if (stored == "bf16")
       model.compute = stored;
     if (stored == "bf16" || stored == "f16") // parameters are wider
       model.stored = stored;
     return model;
+  }
+
+  void addLora(ImportedModel &model) const {
+    const LoraOptions &lora = options.lora;
+    const double alpha = lora.alpha ? lora.alpha : 2 * static_cast<double>(lora.rank);
+    model.modules.emplace_back("std.adapter");
+    model.trainsAdapters = true;
+    model.rules.emplace_back("parameters \"*\" { frozen = true }");
+    model.rules.push_back("parameters \"" + lora.pattern +
+                          "\" { adapter = LowRank(_, rank = " + std::to_string(lora.rank) +
+                          ", alpha = " + sema::Value::ofFloat(alpha).print() + ") }");
   }
 
   /// The element type of the stored weights; empty: unknown.
@@ -253,7 +267,7 @@ private:
       if (sema::elaborate(map.subject.base, spec, library, trial, model)) {
         readsTokens =
             llvm::any_of(model.inputs, [](const auto &input) { return input.name == "tokens"; });
-        return matchesWeights(map, model) ? length : 0;
+        return matchesWeights(map, model) && adaptsParameters(model) ? length : 0;
       }
       if (length == 1)
         reportRefusal(map, trial.all().front(), arguments);
@@ -287,6 +301,24 @@ private:
       return false;
     }
     return true;
+  }
+
+  /// Reports a pattern of `--lora-on` without matrices.
+  bool adaptsParameters(const sema::Model &model) {
+    std::vector<std::string> matrices;
+    for (uint32_t i = 0; options.lora.rank && i < model.parameters.size(); ++i)
+      if (sema::findMatrixUses(model, i).roles)
+        matrices.push_back(model.parameters[i].name);
+    const auto matches = [&](const std::string &name) {
+      return sema::matchesGlob(options.lora.pattern, name);
+    };
+    if (!options.lora.rank || llvm::any_of(matrices, matches))
+      return true;
+    diags
+        .report(Code::BadAdapter, {},
+                "`--lora-on " + options.lora.pattern + "` matches no matrix of the model")
+        .help("its matrices are " + sema::listNames(matrices));
+    return false;
   }
 
   using StoredShapes = std::map<std::string, std::vector<int64_t>>;

@@ -90,11 +90,13 @@ std::string makeImportText(const ImportedModel &model) {
     text += "export { dtype = " + model.stored + " }\n";
   for (const std::string &rule : model.rules)
     text += rule + "\n";
-  return text + "optimizer = adamw { lr = 1e-5, betas = (0.9, 0.95), weight_decay = 0 }\n"
-                "schedule = { warmup = 20, decay = cosine, to = 0.1 }\n"
-                "clip = 1.0\n"
-                "steps = 1000\n"
-                "}\n";
+  const std::string rate = model.trainsAdapters ? "2e-4" : "1e-5";
+  return text + "optimizer = adamw { lr = " + rate +
+         ", betas = (0.9, 0.95), weight_decay = 0 }\n"
+         "schedule = { warmup = 20, decay = cosine, to = 0.1 }\n"
+         "clip = 1.0\n"
+         "steps = 1000\n"
+         "}\n";
 }
 
 std::string makeModelName(const std::string &directory) {

@@ -12,6 +12,7 @@ struct ImportedModel {
   std::string name, base;           ///< `Small_1B`, `Small`
   std::vector<sema::NamedArgument> arguments;
   std::vector<std::string> rules; ///< `parameters "*" { frozen = true }`
+  bool trainsAdapters = false;    ///< the rules say so; the rate of learning is theirs
   std::string compute;            ///< element type of computations; empty: the default
   std::string stored;             ///< element type of exported weights; empty: the default
   int64_t seq = 0;                ///< positions of a sample

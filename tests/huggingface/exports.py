@@ -166,9 +166,9 @@ def scaled(name: str):
 def adapters(name: str):
     given, folder = source(name, "adapters"), OUT / name / "adapters"
     program, exe = folder / "adapters.titan", folder / "adapters"
-    call([TITANC, "import", given, "--with", ROOT / "examples" / "llama_lora.titan", "-o", program])
+    call([TITANC, "import", given, "--lora", 4, "--lora-alpha", 5, "-o", program])
     call([TITANC, "build", program, "-o", exe, *QUICK, "--set", f"data.seq={SEQ}", "--set", "data.batch=4",
-          "--set", "data.format=text", "--set", "model.rank=4", "--set", "model.alpha=5"])
+          "--set", "data.format=text"])
     run = train(exe, folder / "run", "--init-from", given, "--steps", 1)
     return result({"merged": compare_files(given, export(exe, run, folder / "merged"), dtype="float32")})
 

@@ -4,7 +4,7 @@
 
 The weights are those of tiny models that `transformers` initialises, in float64:
 
-- *adapters*: examples/llama_lora.titan against PyTorch, on one process and on four (`shard 2 x tp 2`). The export
+- *adapters*: `titanc import --lora` against PyTorch, on one process and on four (`shard 2 x tp 2`). The export
   contains the adapters in their base, other tensors bit for bit, and is a Llama of transformers with the same loss.
 - *sources*: a student from one directory and a teacher from another, and a student from a run.
 - *vocabulary*: a model with more tokens than the files.
@@ -40,7 +40,8 @@ transformers.LlamaForCausalLM  # imports its code, which in_float64 changes
 OUT = BUILD / "tests" / "starting"
 BATCH, SEQ, STEPS, SEED = 4, 16, 5, 7
 SIZES = "layers = 3, embed = 24, kv_heads = 2, group = 2, head = 8, ffn = 40"
-ALPHA, RANK = 16, 8  # the example's
+ALPHA, RANK = 5, 3
+LORA = ["--lora", RANK, "--lora-alpha", ALPHA, "--lora-on", "*.w[qv]"]
 RULE = RULES["float64"]
 RUNS = """
 parallel four {{
@@ -145,9 +146,13 @@ def equal(left, right) -> list[str]:
 
 # Adapters
 
+def is_of_adapter(name: str) -> bool:
+    return name.endswith((".down", ".up"))
+
+
 def update(parameters, layer: int, which: str) -> torch.Tensor:
     """The adapter's update alpha / rank * down @ up, in the layout of transformers' weight."""
-    down, up = (parameters[f"layers.{layer}.lora_{which}_{part}"] for part in ("down", "up"))
+    down, up = (parameters[f"layers.{layer}.w{which}.{part}"] for part in ("down", "up"))
     product = torch.tensordot(down, up, 1)  # embed, heads ..., head
     if which == "q":  # a rotated pair is two neighbours in Titan, and an element of each half in transformers
         pairs = product.unflatten(-1, (-1, 2))
@@ -174,14 +179,14 @@ class Adapted:
 
 
 def adapted_program(run: str) -> Path:
-    """The program that `titanc import --with` writes, with a run of the test."""
+    """The program that `titanc import --lora` writes, with a run of the test."""
     source = OUT / "imported.titan"
     with lock_product(source):
         if not source.exists():
-            call([TITANC, "import", weights("base", 3), "--with", ROOT / "examples" / "llama_lora.titan", "-o", source])
+            call([TITANC, "import", weights("base", 3), *LORA, "-o", source])
     written = source.read_text()
-    return make(run, "lora", written[:written.index("train ")].replace('import "', f'import "{OUT}/'), "Base",
-                'parameters "*" { frozen = true }\n  parameters "*.lora_*" { frozen = false }')
+    rules = [line for line in written.splitlines() if line.startswith("  parameters ")]
+    return make(run, "lora", written[:written.index("train ")], "Base", "\n".join(rules))
 
 
 def trained_adapters(run: str) -> Path:
@@ -204,11 +209,11 @@ def adapters(run: str, exe: Path):
     out = trained_adapters(run)
     initial = load_file(out / "initial.safetensors")
     module = Adapted(folder)
-    rows, _, final = train(module, {n: t for n, t in initial.items() if "lora" in n}, samples(), Recipe(steps=STEPS))
+    rows, _, final = train(module, {n: t for n, t in initial.items() if is_of_adapter(n)}, samples(), Recipe(steps=STEPS))
     result = compare_rows(out, rows)
     ours = load_file(out / "model.safetensors")
-    compare_tensors("adapters", {n: t for n, t in ours.items() if "lora" in n}, final, RULE.parameters, result)
-    frozen = {n: t for n, t in ours.items() if "lora" not in n}
+    compare_tensors("adapters", {n: t for n, t in ours.items() if is_of_adapter(n)}, final, RULE.parameters, result)
+    frozen = {n: t for n, t in ours.items() if not is_of_adapter(n)}
     changed = equal(frozen, {n: initial[n] for n in frozen})
     return result.passed() and not changed, result.table() + f"\n    changed: {changed}"
 
@@ -242,12 +247,12 @@ def as_documented():
     folder, exe = weights("base", 3), OUT / "documented" / "tuned"
     source, out = exe.with_suffix(".titan"), exe.with_name("run")
     exe.parent.mkdir(parents=True, exist_ok=True)
-    call([TITANC, "import", folder, "--with", ROOT / "examples" / "llama_lora.titan", "-o", source])
+    call([TITANC, "import", folder, "--lora", 16, "-o", source])
     build(source, "finetune", "float64", exe, ["data.format=text", f"data.seq={SEQ}", f"data.batch={BATCH}"])
     Launch(STEPS, SEED).run(exe, text(), out, ["--init-from", folder, "--set", "optimizer.lr=1e-2"])
     initial, final = (load_file(out / f"{name}.safetensors") for name in ("initial", "model"))
     changed = set(equal(initial, final))
-    adapters = {name for name in initial if ".lora_" in name}
+    adapters = {name for name in initial if is_of_adapter(name)}
     return bool(adapters) and changed == adapters, f"    changed: {sorted(changed)}"
 
 

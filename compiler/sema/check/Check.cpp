@@ -6,6 +6,7 @@
 #include "compiler/sema/mesh/Pipeline.h"
 #include "compiler/sema/modules/Suggest.h"
 #include "compiler/sema/program/Reachability.h"
+#include "compiler/sema/runs/AdapterRules.h"
 #include "compiler/sema/runs/Config.h"
 #include "compiler/sema/runs/DataDims.h"
 #include "compiler/sema/runs/Effects.h"
@@ -140,8 +141,30 @@ void Checker::checkConfigs() {
 
 bool Checker::specialise(const CheckedRun &checked, int64_t batch, Model &model,
                          DiagnosticEngine &diags) {
+  const size_t errorsBefore = diags.errorReports();
+  if (!elaborateModel(checked, batch, model, diags))
+    return false;
+  applyRules(checked.run, model, diags);
+  return batch || diags.errorReports() == errorsBefore;
+}
+
+/// The model without adapters tells which parameters are matrices. Its errors are those of the
+/// model with adapters, which reports them.
+bool Checker::adapt(CheckedRun &checked) {
+  Model plain;
+  DiagnosticEngine trial(sources);
+  if (!hasAdapters(checked.run) || !elaborateModel(checked, 0, plain, trial))
+    return true;
+  const size_t errorsBefore = diags.errorReports();
+  checked.adapters = findAdapters(checked.run, plain, diags);
+  return diags.errorReports() == errorsBefore;
+}
+
+bool Checker::elaborateModel(const CheckedRun &checked, int64_t batch, Model &model,
+                             DiagnosticEngine &diags) {
   Specialisation spec;
   spec.work = &work;
+  spec.adapters = &checked.adapters;
   size_t errorsBefore = diags.errorReports();
   std::optional<SpecifiedModel> specified = specify(checked.run, diags);
   if (!specified)
@@ -168,10 +191,7 @@ bool Checker::specialise(const CheckedRun &checked, int64_t batch, Model &model,
   auto dtype = [&](const char *path) { return *floatCalled(checked.run[path].print()); };
   spec.params = dtype("precision.params");
   spec.compute = dtype("precision.compute");
-  if (!elaborate(specified->base, spec, library, diags, model))
-    return false;
-  applyRules(checked.run, model, diags);
-  return batch || diags.errorReports() == errorsBefore;
+  return elaborate(specified->base, spec, library, diags, model);
 }
 
 /// Specialises the model for one sample. Values that only the losses use, such as pairs of samples,
@@ -387,7 +407,7 @@ std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
   std::optional<Mesh> mesh = resolveMesh(checked.run, library, diags);
   if (!isTrain)
     chooseSizes(checked);
-  if (!specialise(checked, 0, checked.train, diags) || !mesh)
+  if (!adapt(checked) || !specialise(checked, 0, checked.train, diags) || !mesh)
     return std::nullopt;
   checked.mesh = std::move(*mesh);
   size_t errorsBefore = diags.errorReports();
@@ -424,7 +444,7 @@ std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
   }
   if (std::vector<Symbol> weights = findWeights(checked.run.model, *unit, library);
       !weights.empty())
-    if ((checked.merge = elaborateMerges(weights, checked.train, library, diags)))
+    if ((checked.merge = elaborateMerges(weights, checked.train, checked.adapters, library, diags)))
       checked.weights =
           applyWeights(weights, checked.train, mergedParameters(*checked.merge), library, diags);
   if (isTrain && diags.errorReports() == errorsBefore)

@@ -29,7 +29,8 @@ struct CheckRequest {
 struct CheckedRun {
   Run run;
   Mesh mesh;
-  std::string modelName; ///< as the run names it
+  std::string modelName;  ///< as the run names it
+  Adapters adapters = {}; ///< of the parameters of both models
   Model train;
   Model logits;    ///< the model for inference, at batch 1; some outputs may be missing
   Updates updates; ///< of the parameters of `train`
@@ -69,6 +70,11 @@ private:
   /// Elaborates the model of the run. `batch` is a number of samples instead of the run's, for
   /// which errors are tolerated (`Specialisation::tolerant`); 0: that of the run.
   bool specialise(const CheckedRun &checked, int64_t batch, Model &model, DiagnosticEngine &diags);
+  /// The same without the rules of the run for parameters.
+  bool elaborateModel(const CheckedRun &checked, int64_t batch, Model &model,
+                      DiagnosticEngine &diags);
+  /// Finds the adapters of the run. False after an error.
+  bool adapt(CheckedRun &checked);
   bool checkArguments(const Symbol &base, const std::map<std::string, Argument> &arguments,
                       DiagnosticEngine &diags);
   bool specialiseForInference(CheckedRun &checked);

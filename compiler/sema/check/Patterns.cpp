@@ -6,11 +6,13 @@
 
 namespace titan::sema {
 
+/// `rule` is the index of a rule for parameters, which may not apply to those of adapters.
 static std::vector<std::string> findMatches(const std::string &pattern, const Model &model,
-                                            bool buffersToo) {
+                                            bool buffersToo, size_t rule = SIZE_MAX) {
   std::vector<std::string> names;
   for (const Parameter &parameter : model.parameters)
-    if ((buffersToo || !parameter.isBuffer) && matchesGlob(pattern, parameter.name))
+    if ((buffersToo || !parameter.isBuffer) && rule >= parameter.firstRule &&
+        matchesGlob(pattern, parameter.name))
       names.push_back(parameter.name);
   return names;
 }
@@ -20,9 +22,11 @@ std::vector<PatternUse> listPatterns(const CheckedRun &run) {
   for (const Group &group : run.run.groups)
     uses.push_back({"group", group.pattern, group.loc,
                     findMatches(group.pattern, run.train, /*buffersToo=*/false)});
-  for (const ParameterRule &rule : run.run.rules)
+  for (size_t i = 0; i < run.run.rules.size(); ++i) {
+    const ParameterRule &rule = run.run.rules[i];
     uses.push_back({"parameters", rule.pattern, rule.loc,
-                    findMatches(rule.pattern, run.train, rule.init.has_value())});
+                    findMatches(rule.pattern, run.train, rule.init.has_value(), i)});
+  }
   auto position = [](const PatternUse &use) {
     return std::tuple(use.loc.file, use.loc.line, use.loc.col);
   };

@@ -105,9 +105,12 @@ bool ArgumentBinder::bindDim(const Formal &formal) {
     std::vector<DimId> ids = actual.dims ? *actual.dims : elaboration.dims.dimsAfter(*actual.arg);
     if (ids.empty())
       return false;
-    Value size = ids.size() == 1 ? Value::ofInt(model.dims[ids[0]].size) : Value::none();
-    callee.scope->define(formal.name.text,
-                         {size, ids, true, actual.loc, "dimension", {}, formal.name.loc});
+    int64_t size = 1; // bounded by the largest tensor
+    for (DimId id : ids)
+      size *= model.dims[id].size;
+    callee.scope->define(
+        formal.name.text,
+        {Value::ofInt(size), ids, true, actual.loc, "dimension", {}, formal.name.loc});
     return true;
   }
   const char *word = formal.kind == FormalKind::Over ? "over" : "along";

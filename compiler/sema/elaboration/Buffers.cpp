@@ -68,7 +68,11 @@ Value Buffers::nextValue(const Expr &expr, const std::string &name, const Tensor
                            isFloat(type.dtype) ? wider(computed, type.dtype) : computed);
     value = eval(expr, &type.dims);
   }
-  Location at = expr.loc;
+  return checkNextValue(value, name, type, what, expr.loc);
+}
+
+Value Buffers::checkNextValue(const Value &value, const std::string &name, const TensorType &type,
+                              const std::string &what, Location at) {
   if (!expectTensor(value, at, ("the next value of a " + what).c_str()))
     return {};
   TensorType given = getTensorType(value);

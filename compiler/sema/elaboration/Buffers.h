@@ -27,6 +27,9 @@ public:
   /// dimensions and element types.
   Value nextValue(const syntax::Expr &value, const std::string &name, const TensorType &type,
                   const std::string &what);
+  /// The same for a value from `at`.
+  Value checkNextValue(const Value &value, const std::string &name, const TensorType &type,
+                       const std::string &what, Location at);
 
 private:
   bool mayUpdate(const syntax::UpdateStmt &stmt, const Binding &buffer);

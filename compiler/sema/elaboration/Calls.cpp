@@ -49,12 +49,17 @@ Value Calls::dispatch(Call call) {
 
 Value Calls::callValue(const std::shared_ptr<const Callable> &callee, const Actual &argument,
                        const Value &value) {
-  if (!elaboration.budget.withinBounds(argument.loc))
-    return {};
   Actual given = argument;
   given.kind = ArgKind::Positional;
   given.value = value;
-  std::optional<Call> call = elaboration.callables.fill(callee, {std::move(given)}, argument.loc);
+  return callValue(callee, {std::move(given)}, argument.loc);
+}
+
+Value Calls::callValue(const std::shared_ptr<const Callable> &callee, std::vector<Actual> arguments,
+                       Location at) {
+  if (!elaboration.budget.withinBounds(at))
+    return {};
+  std::optional<Call> call = elaboration.callables.fill(callee, std::move(arguments), at);
   return call ? dispatch(std::move(*call)) : Value();
 }
 

@@ -17,6 +17,9 @@ public:
   /// Calls a function with one value, whose place in messages is that of `argument`.
   Value callValue(const std::shared_ptr<const Callable> &callee, const Actual &argument,
                   const Value &value);
+  /// Calls a function or block with these arguments for its open ones, after those that it has.
+  Value callValue(const std::shared_ptr<const Callable> &callee, std::vector<Actual> arguments,
+                  Location at);
   /// Sets the number of calls so far, so that the next frame has the id `count + 1`.
   void numberFrom(unsigned count) { frames = count; }
 

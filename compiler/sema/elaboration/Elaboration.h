@@ -10,6 +10,7 @@
 // in arguments and options.
 #pragma once
 
+#include "compiler/sema/elaboration/Adaptation.h"
 #include "compiler/sema/elaboration/Annotations.h"
 #include "compiler/sema/elaboration/Arithmetic.h"
 #include "compiler/sema/elaboration/Budget.h"
@@ -59,6 +60,7 @@ struct Elaboration {
   Initialisers initialisers{*this};
   Parameters parameters{*this};
   Buffers buffers{*this};
+  Adaptation adaptation{*this};
   Losses losses{*this};
   Repeats repeats{*this};
   Statements statements{*this};

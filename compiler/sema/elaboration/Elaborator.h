@@ -25,6 +25,18 @@ struct LaunchOption {
 /// The options of a schedule by name.
 using ScheduleRequest = std::map<std::string, LaunchOption>;
 
+/// `adapter = LowRank(_)` of a run for one parameter: a function or block that returns what uses
+/// of the parameter see instead of it. Parameters that a block declares are those of the model.
+struct Adapter {
+  std::shared_ptr<const Callable> callable;
+  /// Of the parameter as a matrix: positions in its own dimensions. Empty if it is no matrix.
+  std::vector<size_t> outputs, inputs;
+  size_t rule = 0; ///< its index in the run
+  Location loc;
+};
+/// By the names of the adapted parameters.
+using Adapters = std::map<std::string, Adapter>;
+
 /// The values that a run fixes for a model: arguments, dimensions of the data, and element types.
 struct Specialisation {
   std::map<std::string, Argument> arguments;
@@ -37,6 +49,7 @@ struct Specialisation {
   DType compute = DType::F32;
   std::map<std::string, Value> options = {}; ///< of an optimizer
   ScheduleRequest launchOptions = {};        ///< of a schedule
+  const Adapters *adapters = nullptr;        ///< of parameters; null: none
   /// An erroneous statement defines nothing; statements independent of it are still elaborated.
   /// Losses and buffers are skipped. For models that are valid at other sizes.
   bool tolerant = false;
@@ -51,14 +64,17 @@ inline constexpr size_t maxWork = 10'000'000;
 bool elaborate(const Symbol &decl, const Specialisation &spec, const Library &library,
                DiagnosticEngine &diags, Model &model);
 
-/// A value that replaces a parameter, written outside of the model.
+/// A value that replaces a parameter, written outside of the model: an expression, or what an
+/// adapter returns.
 struct Replacement {
-  uint32_t parameter; ///< its index
-  const syntax::Expr *value;
-  const Unit *unit; ///< of the names of functions
+  uint32_t parameter;        ///< its index
+  const syntax::Expr *value; ///< null: the adapter
+  const Unit *unit;          ///< of the names of functions
+  Location loc;
   /// The component of the model that the expression sees: its names of parameters lack this
   /// beginning, "teacher.". Empty: the complete model.
   std::string component = {};
+  const Adapter *adapter = nullptr;
 };
 
 /// Elaborates replacements of parameters of `model` into `function`, as updates of these

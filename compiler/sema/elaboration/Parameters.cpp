@@ -79,7 +79,13 @@ void Parameters::declare(const ParamStmt &stmt) {
     fresh.frozen = frozen;
     fresh.isBuffer = stmt.isBuffer;
     fresh.loc = stmt.name.loc;
-    value = addToModel(stmt, std::move(fresh));
+    if (adapter) {
+      fresh.firstRule = adapter->rule + 1;
+      fresh.initFrom = "optional";
+    }
+    value = existing ? findExisting(stmt) : addToModel(stmt, std::move(fresh));
+    if (value.isTensor() && !stmt.isBuffer)
+      value = elaboration.adaptation.apply(stmt.name, value);
   }
   context.variable.clear();
   context.frame->scope->define(stmt.name.text, {value, {}, false, stmt.name.loc, what});
@@ -97,6 +103,18 @@ Value Parameters::addToModel(const ParamStmt &stmt, Parameter fresh) {
   Op op(OpKind::Parameter);
   op.index = *index;
   return elaboration.recorder.append(std::move(op), type, stmt.name.loc);
+}
+
+Value Parameters::findExisting(const ParamStmt &stmt) {
+  const std::string name = *existing + context.prefix(model.dims).text + stmt.name.text;
+  for (uint32_t i = 0; i < model.parameters.size(); ++i)
+    if (const Parameter &each = model.parameters[i]; each.name == name) {
+      ++declarations;
+      Op op(OpKind::Parameter);
+      op.index = i;
+      return elaboration.recorder.append(std::move(op), each.type, stmt.name.loc);
+    }
+  return {};
 }
 
 std::optional<uint32_t> Parameters::findIndex(const std::string &name) const {

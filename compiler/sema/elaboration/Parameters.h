@@ -16,6 +16,12 @@ public:
   /// iterations that declare it, and merges its initialisers if they are equal.
   void finishFrom(size_t first);
 
+  /// The adapter whose block declares parameters; null: the model itself does.
+  const Adapter *adapter = nullptr;
+  /// Where a program repeats the block of an adapter: the beginning of the names of its parameters,
+  /// which the model has already.
+  std::optional<std::string> existing;
+
   size_t declarations = 0; ///< executed declarations: one per iteration of a repeat
 
   /// The declarations of earlier iterations and calls.
@@ -32,6 +38,8 @@ private:
   bool isFrozen(const syntax::ParamStmt &stmt);
   /// Adds the declared parameter or buffer to the model. Returns its value in the body.
   Value addToModel(const syntax::ParamStmt &stmt, Parameter fresh);
+  /// The parameter of an adapter that the model has already.
+  Value findExisting(const syntax::ParamStmt &stmt);
   bool addEnclosingRepeats(const syntax::ParamStmt &stmt, Parameter &fresh,
                            std::vector<int64_t> &instance);
   /// The index of the parameter, which this iteration or an earlier one has created.

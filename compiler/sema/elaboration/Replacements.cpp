@@ -17,9 +17,9 @@ namespace {
 class ReplacementBody : ElaboratorComponent {
 public:
   ReplacementBody(Elaboration &elaboration, const std::vector<Replacement> &replacements)
-      : ElaboratorComponent(elaboration), replacements(replacements),
-        loc(replacements[0].value->loc), component(replacements[0].component),
-        repeats(firstParameter().repeats), iterations(firstParameter().iterations) {}
+      : ElaboratorComponent(elaboration), replacements(replacements), loc(replacements[0].loc),
+        component(replacements[0].component), repeats(firstParameter().repeats),
+        iterations(firstParameter().iterations) {}
 
   void elaborate() {
     defineSizes();
@@ -89,14 +89,17 @@ private:
     Parameter &parameter = model.parameters[replacement.parameter];
     context.frame->unit = replacement.unit;
     context.variable = parameter.name;
-    const Value next = elaboration.buffers.nextValue(*replacement.value, parameter.name,
-                                                     parameter.type, "parameter");
+    const Value next =
+        replacement.value
+            ? elaboration.buffers.nextValue(*replacement.value, parameter.name, parameter.type,
+                                            "parameter")
+            : elaboration.adaptation.merge(*replacement.adapter, replacement.parameter);
     context.variable.clear();
     if (!next.isTensor())
       return;
     Op op(OpKind::Update, {next.tensor});
     op.index = replacement.parameter;
-    op.loc = replacement.value->loc;
+    op.loc = replacement.loc;
     op.name = parameter.name;
     elaboration.recorder.region->ops.push_back(std::move(op));
     parameter.isUpdated = true;
@@ -178,7 +181,7 @@ bool elaborateReplacements(const Model &model, const std::vector<Replacement> &r
   for (const auto &[key, group] : groups) {
     Specialisation spec; // an update is a precision region of a wider parameter's type
     Scope scope;
-    Frame top{nullptr, group[0].unit, &scope, nullptr, group[0].value->loc};
+    Frame top{nullptr, group[0].unit, &scope, nullptr, group[0].loc};
     Elaboration elaboration(library, diags, function, spec, top);
     ReplacementBody(elaboration, group).elaborate();
   }

@@ -1,6 +1,7 @@
 #include "compiler/sema/interchange/Merges.h"
 #include "compiler/sema/interchange/FindWeights.h"
 #include "compiler/sema/modules/Suggest.h"
+#include "compiler/sema/program/Callable.h"
 
 #include <algorithm>
 
@@ -27,8 +28,28 @@ static std::optional<uint32_t> findParameter(const Path &path, const std::string
   return std::nullopt;
 }
 
+/// Adds the adapted values of parameters. `merged` has those with an entry of their own.
+static void addAdapters(const Adapters &adapters, const Model &model,
+                        const std::map<uint32_t, Location> &merged,
+                        std::vector<Replacement> &replacements, DiagnosticEngine &diags) {
+  for (uint32_t i = 0; i < model.parameters.size(); ++i) {
+    const auto found = adapters.find(model.parameters[i].name);
+    if (found == adapters.end())
+      continue;
+    const Adapter &adapter = found->second;
+    if (const auto own = merged.find(i); own != merged.end())
+      diags
+          .report(Code::BadMerge, own->second,
+                  "`" + found->first + "` has an adapter, so that its merge is the adapter's")
+          .note(adapter.loc, "the adapter is chosen here");
+    replacements.push_back(
+        {i, nullptr, adapter.callable->callee.symbol.unit, adapter.loc, {}, &adapter});
+  }
+}
+
 std::optional<Model> elaborateMerges(const std::vector<Symbol> &declarations, const Model &model,
-                                     const Library &library, DiagnosticEngine &diags) {
+                                     const Adapters &adapters, const Library &library,
+                                     DiagnosticEngine &diags) {
   const size_t errorsBefore = diags.errorReports();
   std::vector<Replacement> replacements;
   std::map<uint32_t, Location> seen; // the first declaration has its own entry
@@ -37,10 +58,12 @@ std::optional<Model> elaborateMerges(const std::vector<Symbol> &declarations, co
       const std::optional<uint32_t> parameter =
           findParameter(merge.parameter, of.parameters, model, diags);
       if (parameter && seen.try_emplace(*parameter, merge.loc).second)
-        replacements.push_back({*parameter, merge.value.get(), symbol.unit, of.parameters});
+        replacements.push_back(
+            {*parameter, merge.value.get(), symbol.unit, merge.value->loc, of.parameters});
     }
   };
   forEachWeights({declarations}, model, library, collect);
+  addAdapters(adapters, model, seen, replacements, diags);
   Model function;
   if (diags.errorReports() != errorsBefore ||
       !elaborateReplacements(model, replacements, library, diags, function))

@@ -8,10 +8,12 @@
 namespace titan::sema {
 
 /// Elaborates the `merge` entries of `weights` declarations (findWeights): the program `@merge`,
-/// which updates parameters of `model` to the values that files contain. The body is empty if there
-/// are no entries. Nothing after an error.
+/// which updates parameters of `model` to the values that files contain. Files contain adapted
+/// parameters instead of adapters. The body is empty if there is nothing to merge. Nothing after an
+/// error.
 std::optional<Model> elaborateMerges(const std::vector<Symbol> &declarations, const Model &model,
-                                     const Library &library, DiagnosticEngine &diags);
+                                     const Adapters &adapters, const Library &library,
+                                     DiagnosticEngine &diags);
 
 /// The parameters that the program reads and does not update.
 std::set<std::string> mergedParameters(const Model &merge);

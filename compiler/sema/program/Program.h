@@ -136,6 +136,7 @@ struct Parameter {
   bool isBuffer = false;                 ///< no gradient; the model defines its update
   std::string initFrom = "required";     ///< in weights to start from; or "optional", "partial"
   bool isUpdated = false;                ///< a buffer, in some iteration
+  size_t firstRule = 0; ///< of the run that applies: after the rule of the adapter that declares it
   Location loc;
 };
 

@@ -125,7 +125,7 @@ private:
   DiagnosticEngine &diags;
 };
 
-/// Reports rules whose `init`, `frozen` or `init_from` later rules of the same declaration replace.
+/// Reports rules whose options later rules of the same declaration replace.
 class RuleEffects {
 public:
   RuleEffects(const Run &run, const Model &model, DiagnosticEngine &diags)
@@ -135,6 +135,7 @@ public:
     checkOption("init", [](const ParameterRule &rule) { return rule.init.has_value(); });
     checkOption("frozen", [](const ParameterRule &rule) { return rule.frozen.has_value(); });
     checkOption("init_from", [](const ParameterRule &rule) { return rule.initFrom.has_value(); });
+    checkOption("adapter", [](const ParameterRule &rule) { return rule.adapter.has_value(); });
   }
 
 private:
@@ -157,7 +158,7 @@ private:
   const ParameterRule *findReplacement(size_t index, Sets sets) const {
     const ParameterRule &rule = run.rules[index], *found = nullptr;
     for (const Parameter &parameter : model.parameters) {
-      if (!matchesGlob(rule.pattern, parameter.name))
+      if (index < parameter.firstRule || !matchesGlob(rule.pattern, parameter.name))
         continue;
       auto later = std::find_if(run.rules.begin() + static_cast<std::ptrdiff_t>(index) + 1,
                                 run.rules.end(), [&](const ParameterRule &other) {

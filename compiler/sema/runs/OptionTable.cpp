@@ -344,6 +344,14 @@ const std::vector<OptionSpec> &ruleOptions() {
           "requirement on weights to start from; required: all elements, optional: the parameter "
           "may be missing, partial: dimensions may be shorter; other elements keep their initial "
           "values"),
+      {"adapter",
+       OptionType::Adapter,
+       Value::none(),
+       Fixed::Compile,
+       "function or block of the parameter whose result the model uses instead of it",
+       0,
+       0,
+       {}},
   };
   return table;
 }

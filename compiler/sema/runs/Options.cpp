@@ -28,6 +28,7 @@ SettingRule typeRule(const OptionSpec &spec) {
   case OptionType::Words:
   case OptionType::Dimension:
   case OptionType::Declaration:
+  case OptionType::Adapter:
     break;
   case OptionType::Bool:
     return allowWords({"false", "true"});
@@ -207,6 +208,8 @@ const char *spelling(OptionType type) {
     return "boolean";
   case OptionType::Initialiser:
     return "number or distribution";
+  case OptionType::Adapter:
+    return "function or block";
   case OptionType::Declaration:
     return "name";
   case OptionType::Dimension:
@@ -238,6 +241,8 @@ std::vector<std::string> getSampleValues(const OptionSpec &spec) {
     return {"true", "false"};
   case OptionType::Initialiser:
     return {"0.5", "normal(0.5)"};
+  case OptionType::Adapter:
+    return {"none", "LowRank(_)"};
   case OptionType::Declaration: // the visible declarations
   case OptionType::Dimension:   // the dimensions of the model's inputs
   case OptionType::Words:
@@ -277,6 +282,7 @@ Value checkOption(const OptionSpec &spec, const Value &value, Location at,
     if (value.kind != Value::Kind::Bool)
       return refuse(Code::OptionType, spec, "true or false", value, at, diags);
     return value;
+  case OptionType::Adapter:     // readAdapter() checks it
   case OptionType::Declaration: // the lookup checked the name
     return value;
   case OptionType::Dimension: // resolveDataDims() checks the name

@@ -27,6 +27,7 @@ enum class OptionType {
   Dimension, ///< the name of a dimension of inputs
   Bool,
   Initialiser, ///< a number or a distribution; a component of the model
+  Adapter,     ///< a function or block; a component of the model
 };
 /// The values of this type, as diagnostics name them.
 const char *spelling(OptionType type);

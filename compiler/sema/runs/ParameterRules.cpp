@@ -2,6 +2,7 @@
 #include "compiler/sema/elaboration/Elaborator.h"
 #include "compiler/sema/modules/Suggest.h"
 #include "compiler/sema/program/ElementTypes.h"
+#include "compiler/sema/runs/AdapterRules.h"
 #include "compiler/sema/runs/Choices.h"
 #include "compiler/sema/runs/DeclaredOptions.h"
 #include "compiler/sema/runs/EvalNames.h"
@@ -166,13 +167,18 @@ void readRule(const Setting &setting, const Library &library, const Unit &unit, 
               DiagnosticEngine &diags) {
   if (!checkLimit(run.rules.size(), "rules for parameters", setting.loc, diags))
     return;
-  ParameterRule rule{setting.label->text, {}, {}, {}, setting.label->loc, run.layer};
+  ParameterRule rule{setting.label->text, {}, {}, {}, {}, setting.label->loc, run.layer};
   for (const Setting *entry : getEntries(setting, getNames(ruleOptions()), diags)) {
     const OptionSpec *spec = findEntry(*entry, ruleOptions(), "parameters have", diags);
     if (!spec)
       continue;
     if (spec->type == OptionType::Initialiser) {
       rule.init = evalInitialiser(*entry->value, library, unit, diags);
+      continue;
+    }
+    if (spec->type == OptionType::Adapter) {
+      if (Value adapter = readAdapter(*entry->value, library, unit, diags); !adapter.isError())
+        rule.adapter = std::move(adapter);
       continue;
     }
     auto *word = entry->value->as<NameExpr>();
@@ -217,10 +223,11 @@ const Value *groupValue(const Run &run, const std::string &name, const Parameter
 }
 
 void applyRules(const Run &run, Model &model, DiagnosticEngine &diags) {
-  for (const ParameterRule &rule : run.rules) {
+  for (size_t i = 0; i < run.rules.size(); ++i) {
+    const ParameterRule &rule = run.rules[i];
     bool matched = false;
     for (Parameter &parameter : model.parameters) {
-      bool hasEffect = rule.init || !parameter.isBuffer;
+      const bool hasEffect = (rule.init || !parameter.isBuffer) && i >= parameter.firstRule;
       if (!hasEffect || !matchesGlob(rule.pattern, parameter.name))
         continue;
       matched = true;

@@ -115,6 +115,38 @@ def TitanBalanceStages : Pass<"titan-balance-stages", "::mlir::ModuleOp"> {
   let dependentDialects = ["::titan::ir::TitanDialect"];
 }
 
+def TitanDistributeContractions : Pass<"titan-distribute-contractions", "::mlir::func::FuncOp"> {
+  let summary = "Multiplies with the factors of a product instead of the product";
+  let description = [{
+    `x @ (w + s * (a @ b))` becomes `x @ w + s * ((x @ a) @ b)` if the latter takes fewer operations, for
+    example if `a` and `b` are thin (low-rank adapters: Hu et al. 2021, arXiv 2106.09685). In `@train`, a
+    product has two more for its gradients, and the sum `w + s * (a @ b)` has a gradient as large as `w`,
+    which is an additional contraction if `w` needs none because it is frozen. The scale `s` is a scalar
+    and may be absent. The sum must have no other use. Grouped contractions with such tables are
+    distributed, too. Only programs change.
+
+    Input:
+    ```mlir
+    %p = titan.contract %a, %b : ...        // [embed, narrow], [narrow, ffn]
+    %t = titan.add %w, %p : ...             // [embed, ffn]
+    %y = titan.contract %x, %t : ...        // [seq, ffn]
+    ```
+
+    Output:
+    ```mlir
+    %u = titan.contract %x, %w : ...        // [seq, ffn]
+    %n = titan.contract %x, %a : ...        // [seq, narrow]
+    %v = titan.contract %n, %b : ...        // [seq, ffn]
+    %y = titan.add %u, %v : ...
+    ```
+  }];
+  let dependentDialects = ["::titan::ir::TitanDialect"];
+  let statistics = [
+    Statistic<"distributedContractions", "distributed contractions",
+              "Contractions with factors instead of a product">
+  ];
+}
+
 def TitanDivideTables : Pass<"titan-divide-tables", "::mlir::func::FuncOp"> {
   let summary = "Divides tables of grouped contractions into the shards of the ranks";
   let description = [{

@@ -30,6 +30,8 @@ static std::unique_ptr<Pass> createMarkRecomputed(const titan::RunSettings &sett
 }
 
 void titan::ir::buildGradientPhase(OpPassManager &manager, const RunSettings &settings) {
+  // First: later passes choose by the contractions that a step executes.
+  manager.addNestedPass<func::FuncOp>(createTitanDistributeContractions());
   // Before tables are divided, which depends on the order.
   manager.addPass(
       titan::dist::createDistOrderDimensions({settings.getString("recompute", "none") == "full"}));

@@ -43,6 +43,11 @@ TEST(SuggestTest, MatchesPatterns) {
   EXPECT_FALSE(matchesGlob("*.b?", "layers.b"));
   EXPECT_TRUE(matchesGlob("*a*b*", "xxaxxbxx"));
   EXPECT_FALSE(matchesGlob("", "x"));
+  EXPECT_TRUE(matchesGlob("*.w[qv]", "layers.wv"));
+  EXPECT_FALSE(matchesGlob("*.w[qv]", "layers.wk"));
+  EXPECT_TRUE(matchesGlob("[ab]*[z]", "bz"));
+  EXPECT_FALSE(matchesGlob("[ab]", ""));
+  EXPECT_TRUE(matchesGlob("[ab", "[ab"));
 }
 
 } // namespace
