@@ -55,7 +55,7 @@ public:
       func.setResultAttr(i, ir::attr::kOutput, builder.getStringAttr(output.name));
     Block *block = func.addEntryBlock();
     builder.setInsertionPointToEnd(block);
-    bindArguments(needs, ops, *block);
+    bindArguments(name, needs, ops, *block);
     ops.marksBlocks = name == "train" && !run.run["recompute.blocks"].elements.empty();
     if (isDrawn)
       ops.seed = block->getArguments().drop_back().back();
@@ -82,7 +82,7 @@ private:
       roles.push_back(makeInputAttributes(run, input, builder));
     }
     for (auto [i, parameter] : llvm::enumerate(model.parameters)) {
-      if (!needs.parameters.count(i))
+      if (!isArgument(name, needs, static_cast<uint32_t>(i)))
         continue;
       types.push_back(translation.type(parameter));
       SmallVector<NamedAttribute> role;
@@ -112,6 +112,11 @@ private:
     }
   }
 
+  /// Frozen parameters that nothing reads belong to the weights of a run, too: files have them.
+  bool isArgument(StringRef name, const sema::Reachability &needs, uint32_t index) const {
+    return needs.parameters.count(index) || (name == "train" && model.parameters[index].frozen);
+  }
+
   bool logitsUseStep() const {
     std::vector<sema::ValueId> roots;
     for (const sema::Output &output : run.logits.outputs)
@@ -126,7 +131,8 @@ private:
         builder.getNamedAttr(ir::attr::kScalar, builder.getStringAttr(name))));
   }
 
-  void bindArguments(const sema::Reachability &needs, OpLowering &ops, Block &block) {
+  void bindArguments(StringRef name, const sema::Reachability &needs, OpLowering &ops,
+                     Block &block) {
     unsigned next = 0;
     for (auto [i, input] : llvm::enumerate(model.inputs))
       if (needs.inputs.count(i)) {
@@ -135,7 +141,7 @@ private:
         ops.inputs[i] = argument;
       }
     for (auto [i, parameter] : llvm::enumerate(model.parameters))
-      if (needs.parameters.count(i)) {
+      if (isArgument(name, needs, static_cast<uint32_t>(i))) {
         BlockArgument argument = block.getArgument(next++);
         argument.setLoc(translation.loc(parameter.loc, parameter.name));
         ops.parameters[i] = argument;

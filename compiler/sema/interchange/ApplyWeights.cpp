@@ -210,9 +210,13 @@ static WeightMap readLists(const AppliedWeights &weights, const Model &model,
   WeightMap map{weights.declarations.front().decl->as<WeightsDecl>()->format.text, {}, {}, {}};
   forEachWeights(weights, model, library, [&](const AppliedWeights &applied, const Symbol &symbol) {
     const WeightsDecl &decl = *symbol.decl->as<WeightsDecl>();
-    for (const WeightsDecl::Copy &copy : decl.copies)
-      map.copies.emplace_back(applied.tensors + copy.tensor.text,
-                              applied.tensors + copy.original.text);
+    for (const WeightsDecl::Copy &copy : decl.copies) {
+      const std::string name = applied.tensors + copy.tensor.text;
+      const bool isOverridden = std::any_of(map.copies.begin(), map.copies.end(),
+                                            [&](const auto &known) { return known.first == name; });
+      if (!isOverridden)
+        map.copies.emplace_back(name, applied.tensors + copy.original.text);
+    }
     for (const Name &pattern : decl.unused)
       map.unused.push_back(applied.tensors + pattern.text);
   });
