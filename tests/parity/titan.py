@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -150,6 +151,8 @@ def attempt(run) -> tuple[bool, str, float]:
         good, details = run()
     except (Failed, OSError, subprocess.TimeoutExpired) as error:
         good, details = False, str(error)
+    except Exception:  # a fault of the case; the worker goes on with others
+        good, details = False, traceback.format_exc()
     return good, details, time.perf_counter() - begun
 
 

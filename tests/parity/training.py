@@ -158,7 +158,7 @@ def train(module, parameters: dict[str, Tensor], batches: Tensor, recipe: Recipe
         if buffers:
             with torch.no_grad():
                 buffers = apply_to_inputs(module.updates, everything, batches[step])
-        gradients = {n: p.grad for n, p in parameters.items()}
+        gradients = {n: p.grad for n, p in parameters.items() if p.grad is not None}  # without the others: as if frozen
         mutate_gradients(gradients, mutation, module, parameters, batches[step])
         if step == 0:
             first = {n: g.clone() for n, g in gradients.items()}

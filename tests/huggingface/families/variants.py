@@ -79,7 +79,7 @@ CASES |= {
         sliding_window=11, hidden_act="gelu", **rope("llama3", **LLAMA_3)),
     "mixtral-yarn": hf.MixtralConfig(**SIZES, head_dim=10, num_experts_per_tok=2, num_local_experts=5, sliding_window=7,
                                        hidden_act="gelu", **rope("yarn", factor=4.0, original_max_position_embeddings=16)),
-    "mixtral-dynamic": hf.MixtralConfig(**ODD, num_experts_per_tok=3, num_local_experts=4, tie_word_embeddings=True,
+    "mixtral-dynamic": hf.MixtralConfig(**ODD, head_dim=6, num_experts_per_tok=3, num_local_experts=4, tie_word_embeddings=True,
                                      **rope("dynamic", factor=4.0)),
     "gpt-oss-plain": hf.GptOssConfig(**SIZES, head_dim=8, num_experts_per_tok=2, num_local_experts=5, attention_bias=False,
                                      sliding_window=7, swiglu_limit=0.7, swiglu_alpha=1.3, **rope("default"),
