@@ -2,6 +2,7 @@
 #include "base/data/Feed.h"
 #include "compiler/sema/check/Patterns.h"
 #include "compiler/sema/elaboration/Elaborator.h"
+#include "compiler/sema/interchange/AdapterFiles.h"
 #include "compiler/sema/interchange/ExportConfig.h"
 #include "compiler/sema/mesh/Pipeline.h"
 #include "compiler/sema/modules/Suggest.h"
@@ -121,20 +122,24 @@ std::optional<SpecifiedModel> Checker::specify(const Run &run, DiagnosticEngine 
 }
 
 /// The configuration by the first declaration that can express the model; empty if none can.
-std::optional<std::string> Checker::buildConfig(const Run &run) {
+std::optional<std::string> Checker::buildConfig(const CheckedRun &checked) {
+  const Run &run = checked.run;
   std::optional<SpecifiedModel> model = specify(run, diags);
   if (!model)
     return std::nullopt;
   for (const Symbol &decl : findConfigs(run.model, *unit, library))
     if (std::optional<ConfigMap> map = resolveConfig(decl, library, diags))
       if (auto config = exportConfig(*map, model->arguments, run["data.seq"], library, sources))
-        return config;
+        return checked.weights
+                   ? addAdapterConfigs(*config, checked.adapters, *checked.weights, library, diags)
+                   : *config;
   return std::nullopt;
 }
 
 void Checker::checkConfigs() {
   for (const DeclPtr &decl : unit->module->decls)
-    if (auto *config = decl->as<ConfigDecl>(); config && config->model)
+    if (auto *config = decl->as<ConfigDecl>();
+        config && config->model && !isOfAdapter(*decl, *unit, library))
       if (std::optional<ConfigMap> map = resolveConfig({decl.get(), unit}, library, diags))
         checkConfig(*map, diags);
 }
@@ -447,8 +452,10 @@ std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
     if ((checked.merge = elaborateMerges(weights, checked.train, checked.adapters, library, diags)))
       checked.weights =
           applyWeights(weights, checked.train, mergedParameters(*checked.merge), library, diags);
+  if (checked.weights)
+    addAdapterTensors(checked.adapters, checked.train, library, *checked.weights);
   if (isTrain && diags.errorReports() == errorsBefore)
-    checked.config = buildConfig(checked.run);
+    checked.config = buildConfig(checked);
   if (diags.errorReports() != errorsBefore || !specialiseForInference(checked))
     return std::nullopt;
   warnMissedNames(checked, diags);

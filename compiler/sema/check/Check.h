@@ -65,7 +65,7 @@ private:
   bool checkUnusedMaps(const std::vector<CheckedRun> &checked);
   void chooseSizes(CheckedRun &checked);
   std::optional<SpecifiedModel> specify(const Run &run, DiagnosticEngine &diags);
-  std::optional<std::string> buildConfig(const Run &run);
+  std::optional<std::string> buildConfig(const CheckedRun &checked);
   void checkConfigs();
   /// Elaborates the model of the run. `batch` is a number of samples instead of the run's, for
   /// which errors are tolerated (`Specialisation::tolerant`); 0: that of the run.

@@ -1,4 +1,5 @@
 #include "compiler/sema/interchange/FindWeights.h"
+#include "compiler/sema/interchange/AdapterFiles.h"
 #include "compiler/sema/interchange/DeclarationsFor.h"
 #include "compiler/sema/modules/Suggest.h"
 
@@ -60,7 +61,7 @@ static void checkComponents(const WeightsDecl &weights, const Unit &unit, const 
 void checkWeightNames(const Unit &unit, const Library &library, DiagnosticEngine &diags) {
   for (const DeclPtr &decl : unit.module->decls) {
     auto *weights = decl->as<WeightsDecl>();
-    if (!weights)
+    if (!weights || isOfAdapter(*decl, unit, library))
       continue;
     if (weights->format.text != "hf")
       diags

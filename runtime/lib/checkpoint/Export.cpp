@@ -165,7 +165,7 @@ std::vector<Shard> saveWeights(Executor &executor, const Options &options, FileT
                          ExportDirectory::metadata(),
                          std::move(types)};
   if (!executor.program().weights.format.empty())
-    return saveMapped(executor, files);
+    return saveMapped(executor, files, Mapped::Model);
   constexpr Role parameters[] = {Role::Parameter};
   return saveShards(executor, files, parameters);
 }
@@ -195,10 +195,15 @@ void writeOtherFiles(const Executor &executor, const Options &options, const Set
 
 } // namespace
 
+std::string getStoredType(const std::string &name) {
+  const ExportedType *type = findType(&ExportedType::name, name);
+  return type ? type->stored : "";
+}
+
 int exportWeights(Executor &executor, const Options &options, const Settings &settings) {
   executor.world().runCollectively([&] {
     if (options.exportDirectory.empty())
-      throw UserError("export needs an output directory: pass --hf DIR");
+      throw UserError("export needs an output directory: pass --hf DIR, or --peft DIR for adapters");
     if (options.initFrom.empty())
       throw UserError("export needs weights: pass --init-from DIR or FILE.safetensors");
   });

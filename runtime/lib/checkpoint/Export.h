@@ -15,4 +15,7 @@ namespace titan::rt {
 /// command line or of --init-from's directory, and generation_config.json.
 int exportWeights(Executor &executor, const Options &options, const Settings &settings);
 
+/// The element type in safetensors for `--dtype`; empty for `auto`.
+std::string getStoredType(const std::string &name);
+
 } // namespace titan::rt

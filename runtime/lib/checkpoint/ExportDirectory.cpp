@@ -48,7 +48,7 @@ bool isWeights(const std::string &name) {
 
 /// Whether an export may write a file of this name beside the weights.
 bool isBesideWeights(const std::string &name) {
-  return name == "config.json" || name == "program.titan" || name == indexName ||
+  return name == "config.json" || name == "adapter_config.json" || name == "program.titan" || name == indexName ||
          isTokenizerFile(name);
 }
 

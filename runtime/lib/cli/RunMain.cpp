@@ -335,7 +335,9 @@ int runCommand(Preparation &preparation, World &world) {
   case Command::Generate:
     return generate(executor, options, *preparation.settings);
   case Command::Export:
-    return exportWeights(executor, options, *preparation.settings);
+    return options.adapterDirectory.empty()
+               ? exportWeights(executor, options, *preparation.settings)
+               : exportAdapters(executor, options, *preparation.settings);
   }
   return ExitFault;
 }

@@ -83,6 +83,7 @@ void addOptions(RankRecord &record, const Program &program, const Options &optio
   record.add("--min-p", fmt::format("{}", options.sampling.minP));
   record.add("--repetition-penalty", fmt::format("{}", options.sampling.repetitionPenalty));
   record.add("--hf", absolute(options.exportDirectory));
+  record.add("--peft", absolute(options.adapterDirectory));
 }
 
 /// Digests of data files, without their paths.

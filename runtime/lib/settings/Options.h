@@ -55,6 +55,7 @@ struct Options {
   bool noKvCache = false; ///< computes all positions for every token
 
   std::string exportDirectory;
+  std::string adapterDirectory; ///< of an export of adapters alone
   std::string exportType =
       "auto"; ///< of all exported weights: bf16, f16, f32, f64; auto: see Export
 };

@@ -48,7 +48,7 @@ bool isMerged(const WeightMap &map, const std::string &parameter) {
 /// The stored tensors of all parameters, in the order of the parameters.
 std::vector<TargetTensor> findTargets(const WeightMap &map,
                                       const std::vector<FileTensor> &fileTensors,
-                                      const FileTypes &types) {
+                                      const FileTypes &types, Mapped which) {
   std::map<std::string, const StoredParameter *> byParameter;
   for (const StoredParameter &stored : map.parameters)
     byParameter[stored.parameter] = &stored;
@@ -56,7 +56,7 @@ std::vector<TargetTensor> findTargets(const WeightMap &map,
   std::map<std::string, size_t> byName;
   for (const FileTensor &fileTensor : fileTensors) {
     const auto found = byParameter.find(fileTensor.tensor->name);
-    if (isMerged(map, fileTensor.tensor->name))
+    if (isMerged(map, fileTensor.tensor->name) != (which == Mapped::Adapters))
       continue;
     if (found == byParameter.end())
       throw UserError(fmt::format("the weights \"{}\" of the program have no entry for {}",
@@ -216,10 +216,10 @@ ReadWeights loadStartingWeights(Executor &executor, std::span<const WeightSource
   return {weights.rows(), weights.storedTypes()};
 }
 
-std::vector<Shard> saveMapped(Executor &executor, const ShardFiles &files) {
+std::vector<Shard> saveMapped(Executor &executor, const ShardFiles &files, Mapped which) {
   const std::vector<FileTensor> fileTensors = listFileTensors(executor, parameterRole);
   const std::vector<TargetTensor> targets =
-      findTargets(executor.program().weights, fileTensors, files.types);
+      findTargets(executor.program().weights, fileTensors, files.types, which);
   std::vector<int64_t> sizes;
   for (const TargetTensor &target : targets)
     sizes.push_back(target.countStoredBytes());

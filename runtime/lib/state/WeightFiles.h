@@ -24,8 +24,11 @@ void checkStartingWeights(const Program &program, std::span<const WeightSource> 
 ReadWeights loadStartingWeights(Executor &executor, std::span<const WeightSource> sources,
                                 std::span<const WeightStore> stores);
 
+/// The parameters of the model, or those that only its adapters have.
+enum class Mapped { Model, Adapters };
+
 /// Writes the parameters in the names and layouts of the weight map. The files do not depend on the
 /// mesh. Collective.
-std::vector<Shard> saveMapped(Executor &executor, const ShardFiles &files);
+std::vector<Shard> saveMapped(Executor &executor, const ShardFiles &files, Mapped which);
 
 } // namespace titan::rt

@@ -22,8 +22,9 @@ std::vector<std::string> filesUnder(const std::string &path) {
   if (!fs::is_directory(path, ignored))
     return {path};
   fs::path directory(path);
-  if (fs::exists(directory / "model.safetensors", ignored))
-    return {(directory / "model.safetensors").string()};
+  for (const char *whole : {"model.safetensors", "adapter_model.safetensors"})
+    if (fs::exists(directory / whole, ignored))
+      return {(directory / whole).string()};
   fs::path index = directory / "model.safetensors.index.json";
   if (!fs::exists(index, ignored)) {
     std::vector<std::string> checkpoints = listCheckpoints(path);

@@ -1,0 +1,170 @@
+#include "AdapterExport.h"
+
+#include "Checkpoint.h"
+#include "Export.h"
+#include "ExportDirectory.h"
+#include "state/FileTensors.h"
+#include "state/TensorFiles.h"
+#include "state/WeightFiles.h"
+#include "weights/SourceFiles.h"
+
+#include "base/Error.h"
+#include "base/files/DurableFile.h"
+#include "base/text/Counted.h"
+#include "base/weights/StridedLayout.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <limits>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace titan::rt {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr const char *configName = "adapter_config.json";
+
+/// Configurations by the names of adapted parameters; empty if the program has no adapters.
+Json getAdapters(const Program &program) {
+  if (program.config.empty())
+    return Json::object();
+  const Json config = Json::parse(program.config);
+  const auto found = config.find("adapters");
+  return found == config.end() ? Json::object() : *found;
+}
+
+/// The one configuration of all adapters.
+Json getConfig(const Json &adapters) {
+  const Json &first = adapters.front();
+  for (const auto &[name, config] : adapters.items())
+    if (config != first)
+      throw UserError(fmt::format("the adapters of {} and {} differ in their arguments, which one "
+                                  "{} cannot say: export them merged, by --hf",
+                                  adapters.begin().key(), name, configName));
+  return first;
+}
+
+/// The name of the module that has the tensor as its weight.
+std::string getModule(std::string tensor) {
+  const std::string end = ".weight";
+  if (tensor.ends_with(end))
+    tensor.resize(tensor.size() - end.size());
+  return tensor;
+}
+
+std::string getLastWord(const std::string &name) {
+  return name.substr(name.rfind('.') + 1); // npos + 1 is 0
+}
+
+/// The modules with adapters: by the last words of their names, or by their whole names if other
+/// modules have the same last words.
+std::vector<std::string> listModules(Executor &executor, const Json &adapters) {
+  const WeightMap &map = executor.program().weights;
+  std::set<std::string> adapted, others;
+  constexpr Role roles[] = {Role::Parameter};
+  for (const FileTensor &each : listFileTensors(executor, roles)) {
+    const auto stored = std::ranges::find(map.parameters, each.tensor->name,
+                                          [](const StoredParameter &one) { return one.parameter; });
+    if (stored == map.parameters.end())
+      continue;
+    auto &modules = adapters.contains(each.tensor->name) ? adapted : others;
+    for (int64_t i = 0; i < StridedLayout(*stored).countTensors(); ++i)
+      modules.insert(getModule(makeTensorName(*stored, each.iterations, i)));
+  }
+  std::set<std::string> words, taken;
+  for (const std::string &name : adapted)
+    words.insert(getLastWord(name));
+  for (const std::string &name : others)
+    taken.insert(getLastWord(name));
+  const bool isUnique =
+      std::ranges::none_of(words, [&](const std::string &word) { return taken.contains(word); });
+  const std::set<std::string> &names = isUnique ? words : adapted;
+  return {names.begin(), names.end()};
+}
+
+/// Refuses adapters that have no tensors in this form.
+void requireTensors(const Program &program, const Json &adapters) {
+  if (program.weights.merged.empty())
+    throw UserError("--peft: the program has no adapters: give its parameters some, `parameters "
+                    "\"PATTERN\" { adapter = LowRank(_) }`");
+  for (const std::string &name : program.weights.merged)
+    if (std::ranges::none_of(program.weights.parameters,
+                             [&](const StoredParameter &each) { return each.parameter == name; }))
+      throw UserError(fmt::format("--peft: '{}' belongs to a parameter that is not one whole "
+                                  "matrix of the model's files: export adapters merged, by --hf",
+                                  name));
+  if (adapters.empty())
+    throw UserError("--peft: no declaration expresses the configuration of this model: export "
+                    "adapters merged, by --hf");
+}
+
+} // namespace
+
+int exportAdapters(Executor &executor, const Options &options, const Settings &settings) {
+  const Json adapters = getAdapters(executor.program());
+  Json config;
+  executor.world().runCollectively([&] {
+    if (options.initFrom.empty())
+      throw UserError("export needs weights: pass --init-from DIR or FILE.safetensors");
+    requireTensors(executor.program(), adapters);
+    config = getConfig(adapters);
+    config["target_modules"] = listModules(executor, adapters);
+    if (executor.isFirst())
+      ExportDirectory::check(options.adapterDirectory, options.initFrom);
+  });
+  loadTrainedWeights(executor, options, settings);
+  if (options.dryRun)
+    return 0;
+  std::optional<ExportDirectory> directory;
+  executor.world().runCollectively([&] {
+    if (executor.isFirst())
+      directory.emplace(options.adapterDirectory, options.initFrom);
+  });
+  const fs::path folder = ExportDirectory::folderIn(options.adapterDirectory);
+  const ShardFiles files{folder.string(),
+                         "adapter_model",
+                         std::numeric_limits<int64_t>::max(),
+                         /*numbersSingle=*/false,
+                         ExportDirectory::metadata(),
+                         {{}, getStoredType(options.exportType)}};
+  const std::vector<Shard> shards = saveMapped(executor, files, Mapped::Adapters);
+  if (directory) {
+    writeFileAtomically((folder / configName).string(), config.dump(2) + "\n", Sync::Content);
+    directory->publish();
+    std::printf("wrote %s of adapters to %s\n",
+                counted(std::ssize(shards.front().tensors), "tensor").c_str(),
+                options.adapterDirectory.c_str());
+  }
+  executor.barrier("writing adapters");
+  return 0;
+}
+
+void checkAdapterSource(const Program &program, const std::string &directory) {
+  const fs::path path = fs::path(directory) / configName;
+  std::error_code missing;
+  if (!fs::is_regular_file(path, missing))
+    return;
+  const Json given = readJsonObject(path), adapters = getAdapters(program);
+  if (adapters.empty())
+    throw UserError(fmt::format("'{}' has adapters, but the program has none: import the model with "
+                                "--lora {}",
+                                directory, given.value("r", 8)));
+  for (const auto &[key, own] : getConfig(adapters).items()) {
+    const auto found = given.find(key);
+    const bool isEmpty = found == given.end() || found->is_null() ||
+                         (found->is_structured() && found->empty());
+    if (!isEmpty && *found != own)
+      throw UserError(fmt::format("'{}': `{}` is {}, but the program's adapters have {}",
+                                  path.string(), key, found->dump(), own.dump()));
+  }
+}
+
+} // namespace titan::rt
