@@ -6,11 +6,14 @@ The weights are those of tiny models that `transformers` initialises, in float64
 
 - *adapters*: `titanc import --lora` against PyTorch, on one process and on four (`shard 2 x tp 2`). The export
   contains the adapters in their base, other tensors bit for bit, and is a Llama of transformers with the same loss.
+- *PEFT*: `export --peft` writes adapters alone. By PEFT's definition, W + alpha / r * B A, they give the merged export, on
+  one process and on four; a program that starts from base and adapters has them back; other arguments are refused.
 - *sources*: a student from one directory and a teacher from another, and a student from a run.
 - *vocabulary*: a model with more tokens than the files.
 - *real text*: steps on texts of this repository, against PyTorch.
 """
 
+import json
 import shutil
 import sys
 from functools import partial
@@ -153,7 +156,7 @@ def is_of_adapter(name: str) -> bool:
 def update(parameters, layer: int, which: str) -> torch.Tensor:
     """The adapter's update alpha / rank * down @ up, in the layout of transformers' weight."""
     down, up = (parameters[f"layers.{layer}.w{which}.{part}"] for part in ("down", "up"))
-    product = torch.tensordot(down, up, 1)  # embed, heads ..., head
+    product = torch.tensordot(down, up, ([-1], [-1]))  # embed, heads ..., head
     if which == "q":  # a rotated pair is two neighbours in Titan, and an element of each half in transformers
         pairs = product.unflatten(-1, (-1, 2))
         product = pairs.transpose(-1, -2).flatten(-2)
@@ -240,6 +243,30 @@ def merged_export(run: str, exe: Path):
     compare_metric("loss from the export", read_metric(fresh, "loss"), {1: theirs}, RULE.loss, result)
     return (result.passed() and not changed and not different,
             result.table() + f"\n    changed: {changed}, other bits on four: {different}")
+
+
+def peft(run: str, exe: Path):
+    folder, trained, out = weights("base", 3), trained_adapters("run"), OUT / "lora" / f"peft-{run}"
+    shutil.rmtree(out, ignore_errors=True)
+    call(on_ranks(MESHES[run], [exe, "export", "--init-from", trained, "--peft", out]), env=environment_of({}), timeout=300)
+    config, stored, base = json.loads((out / "adapter_config.json").read_text()), tensors_of(out), tensors_of(folder)
+    expected = {"peft_type": "LORA", "r": RANK, "lora_alpha": ALPHA, "target_modules": ["q_proj", "v_proj"]}
+    wrong = [key for key, value in expected.items() if config.get(key) != value]
+    for name in [n for n in stored if ".lora_A." in n]:
+        product = stored[name.replace(".lora_A.", ".lora_B.")] @ stored[name]
+        base[name.removeprefix("base_model.model.").replace(".lora_A.", ".")] += config["lora_alpha"] / config["r"] * product
+    result = Result()
+    compare_tensors("merged by definition", tensors_of(exported_adapters("run")), base, (1e-14, 0), result)
+    again = launch(exe, run, OUT / "lora" / f"from-peft-{run}", [folder, out], steps=1)
+    own, back = load_file(trained / "model.safetensors"), load_file(again / "initial.safetensors")
+    changed = [n for n in equal(own, back) if is_of_adapter(n)]
+    (out / "adapter_config.json").write_text(json.dumps(config | {"lora_alpha": 2 * ALPHA}))
+    try:
+        launch(exe, run, OUT / "lora" / f"refused-{run}", [folder, out], steps=1)
+        wrong.append("accepted another alpha")
+    except Failed as error:
+        wrong += [] if "`lora_alpha` is 10" in str(error) else [str(error)]
+    return result.passed() and len(stored) == 12 and not changed and not wrong, result.table() + f"\n    {wrong} {changed}"
 
 
 def as_documented():
@@ -358,6 +385,7 @@ def continued_program(run: str) -> Path:
 
 CHECKS = (("adapters", adapted_program, adapters),
           ("merged export", adapted_program, merged_export),
+          ("PEFT", adapted_program, peft),
           ("sources", sources_program, sources),
           ("sources that do not fit", sources_program, refusals),
           ("longer vocabulary", longer_program, longer),

@@ -6,7 +6,7 @@
 #include "state/FileTensors.h"
 #include "state/TensorFiles.h"
 #include "state/WeightFiles.h"
-#include "weights/SourceFiles.h"
+#include "weights/AdapterConfig.h"
 
 #include "base/Error.h"
 #include "base/files/DurableFile.h"
@@ -29,28 +29,6 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 namespace {
-
-constexpr const char *configName = "adapter_config.json";
-
-/// Configurations by the names of adapted parameters; empty if the program has no adapters.
-Json getAdapters(const Program &program) {
-  if (program.config.empty())
-    return Json::object();
-  const Json config = Json::parse(program.config);
-  const auto found = config.find("adapters");
-  return found == config.end() ? Json::object() : *found;
-}
-
-/// The one configuration of all adapters.
-Json getConfig(const Json &adapters) {
-  const Json &first = adapters.front();
-  for (const auto &[name, config] : adapters.items())
-    if (config != first)
-      throw UserError(fmt::format("the adapters of {} and {} differ in their arguments, which one "
-                                  "{} cannot say: export them merged, by --hf",
-                                  adapters.begin().key(), name, configName));
-  return first;
-}
 
 /// The name of the module that has the tensor as its weight.
 std::string getModule(std::string tensor) {
@@ -109,13 +87,16 @@ void requireTensors(const Program &program, const Json &adapters) {
 } // namespace
 
 int exportAdapters(Executor &executor, const Options &options, const Settings &settings) {
-  const Json adapters = getAdapters(executor.program());
+  const Json adapters = getAdapterConfigs(executor.program().config);
   Json config;
   executor.world().runCollectively([&] {
     if (options.initFrom.empty())
       throw UserError("export needs weights: pass --init-from DIR or FILE.safetensors");
     requireTensors(executor.program(), adapters);
-    config = getConfig(adapters);
+    const Json common = getCommonConfig(adapters);
+    for (const auto &[key, value] : common.items())
+      if (!value.is_null())
+        config[key] = value;
     config["target_modules"] = listModules(executor, adapters);
     if (executor.isFirst())
       ExportDirectory::check(options.adapterDirectory, options.initFrom);
@@ -137,7 +118,8 @@ int exportAdapters(Executor &executor, const Options &options, const Settings &s
                          {{}, getStoredType(options.exportType)}};
   const std::vector<Shard> shards = saveMapped(executor, files, Mapped::Adapters);
   if (directory) {
-    writeFileAtomically((folder / configName).string(), config.dump(2) + "\n", Sync::Content);
+    writeFileAtomically((folder / adapterConfigName).string(), config.dump(2) + "\n",
+                        Sync::Content);
     directory->publish();
     std::printf("wrote %s of adapters to %s\n",
                 counted(std::ssize(shards.front().tensors), "tensor").c_str(),
@@ -145,26 +127,6 @@ int exportAdapters(Executor &executor, const Options &options, const Settings &s
   }
   executor.barrier("writing adapters");
   return 0;
-}
-
-void checkAdapterSource(const Program &program, const std::string &directory) {
-  const fs::path path = fs::path(directory) / configName;
-  std::error_code missing;
-  if (!fs::is_regular_file(path, missing))
-    return;
-  const Json given = readJsonObject(path), adapters = getAdapters(program);
-  if (adapters.empty())
-    throw UserError(fmt::format("'{}' has adapters, but the program has none: import the model with "
-                                "--lora {}",
-                                directory, given.value("r", 8)));
-  for (const auto &[key, own] : getConfig(adapters).items()) {
-    const auto found = given.find(key);
-    const bool isEmpty = found == given.end() || found->is_null() ||
-                         (found->is_structured() && found->empty());
-    if (!isEmpty && *found != own)
-      throw UserError(fmt::format("'{}': `{}` is {}, but the program's adapters have {}",
-                                  path.string(), key, found->dump(), own.dump()));
-  }
 }
 
 } // namespace titan::rt

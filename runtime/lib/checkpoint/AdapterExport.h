@@ -12,8 +12,4 @@ namespace titan::rt {
 /// (compiler/sema/interchange/AdapterFiles.h). The element type is --dtype, or the program's.
 int exportAdapters(Executor &executor, const Options &options, const Settings &settings);
 
-/// Refuses the adapters of a directory whose adapter_config.json differs from that of the program:
-/// their tensors would mean other updates. Directories without the file are accepted.
-void checkAdapterSource(const Program &program, const std::string &directory);
-
 } // namespace titan::rt

@@ -203,7 +203,8 @@ std::string getStoredType(const std::string &name) {
 int exportWeights(Executor &executor, const Options &options, const Settings &settings) {
   executor.world().runCollectively([&] {
     if (options.exportDirectory.empty())
-      throw UserError("export needs an output directory: pass --hf DIR, or --peft DIR for adapters");
+      throw UserError(
+          "export needs an output directory: pass --hf DIR, or --peft DIR for adapters");
     if (options.initFrom.empty())
       throw UserError("export needs weights: pass --init-from DIR or FILE.safetensors");
   });

@@ -48,8 +48,8 @@ bool isWeights(const std::string &name) {
 
 /// Whether an export may write a file of this name beside the weights.
 bool isBesideWeights(const std::string &name) {
-  return name == "config.json" || name == "adapter_config.json" || name == "program.titan" || name == indexName ||
-         isTokenizerFile(name);
+  return name == "config.json" || name == "adapter_config.json" || name == "program.titan" ||
+         name == indexName || isTokenizerFile(name);
 }
 
 /// Whether an earlier export wrote the file; false if it is unreadable.

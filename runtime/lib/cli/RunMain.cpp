@@ -14,6 +14,7 @@
 #include "settings/Degrees.h"
 
 #include "attention/AttentionRequest.h"
+#include "checkpoint/AdapterExport.h"
 #include "checkpoint/Export.h"
 #include "gemm/Request.h"
 #include "generation/Generate.h"

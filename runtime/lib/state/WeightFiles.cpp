@@ -2,6 +2,8 @@
 
 #include "FileTensors.h"
 
+#include "weights/AdapterConfig.h"
+
 #include "base/Error.h"
 
 #include <algorithm>
@@ -195,13 +197,17 @@ std::vector<NeededWeights> listNeeded(const Program &program) {
 
 void checkStartingWeights(const Program &program, std::span<const WeightSource> sources) {
   std::vector<WeightStore> stores;
-  for (const WeightSource &source : sources)
+  for (const WeightSource &source : sources) {
+    checkAdapterConfig(program.config, source.path);
     stores.emplace_back(source.path);
+  }
   StartingWeights(program.weights, sources, stores).match(listNeeded(program));
 }
 
 ReadWeights loadStartingWeights(Executor &executor, std::span<const WeightSource> sources,
                                 std::span<const WeightStore> stores) {
+  for (const WeightSource &source : sources)
+    checkAdapterConfig(executor.program().config, source.path);
   const std::vector<FileTensor> fileTensors = listFileTensors(executor, parameterRole);
   StartingWeights weights(executor.program().weights, sources, stores);
   weights.match(listNeeded(executor.program()));

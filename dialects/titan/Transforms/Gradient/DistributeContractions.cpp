@@ -109,7 +109,7 @@ bool matchProduct(Value value, Match &match) {
 }
 
 /// The operand of the contraction that may be the sum: of a grouped contraction, the table.
-SmallVector<std::pair<Value, Value>> getSidesOf(Operation *op) {
+SmallVector<std::pair<Value, Value>> getSides(Operation *op) {
   if (auto contract = dyn_cast<ContractOp>(op)) {
     if (contract.getInto())
       return {};
@@ -135,7 +135,7 @@ bool hasDimsOf(Value value, Value whole) {
 
 std::optional<Match> findMatch(Operation *op) {
   Match match{op, {}, {}, {}, {}, {}, {}, {}, {}};
-  for (auto [other, sum] : getSidesOf(op)) {
+  for (auto [other, sum] : getSides(op)) {
     sum = skipConstraints(sum);
     auto add = sum.getDefiningOp<AddOp>();
     const bool hasOneType =
