@@ -52,6 +52,12 @@ void addRunOptions(CLI::App &app, Options &o) {
   app.add_option("--out", o.out, "the run's directory; default runs/RUN")->type_name("DIR");
   cli::addNumber<int64_t>(app, "--steps", 1, o.steps,
                           "steps to train; also the horizon of the schedule");
+  app.add_option(
+         "--epochs", o.epochs,
+         "passes over the training data, instead of --steps; a fraction is a part of a pass")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber)
+      ->excludes("--steps");
   cli::addNumber<int64_t>(app, "--stop-at", 0, o.stopAt,
                           "end after this step; the schedule does not change");
   cli::addNumber<int64_t>(app, "--seed", 0, o.seed,
@@ -148,6 +154,7 @@ struct OptionUse {
 const std::vector<OptionUse> &listOptionUses() {
   static const std::vector<OptionUse> table = {
       {"--steps", {Command::Train}, "to evaluate fewer batches, pass `--set eval.batches=N`"},
+      {"--epochs", {Command::Train}, "to evaluate fewer batches, pass `--set eval.batches=N`"},
       {"--stop-at", {Command::Train}, "to evaluate fewer batches, pass `--set eval.batches=N`"},
       {"--resume", {Command::Train}, "`--init-from` takes checkpoints, too"},
       {"--out", {Command::Train}, "`--init-from DIR` names a run"},

@@ -79,6 +79,8 @@ void applySettings(Settings &settings, const Options &options) {
              "the first is by " + first->second);
     settings.set(text);
   }
+  if (options.epochs != 0 && seen.contains("steps"))
+    throw UsageError("--epochs and `steps` both say how long the run is: pass one of them");
   settings.check();
   if (options.command == Command::Train && !options.evalData.empty() &&
       settings.integer("eval.every", 0) == 0)

@@ -67,6 +67,7 @@ void addOptions(RankRecord &record, const Program &program, const Options &optio
   if (options.command == Command::Train)
     record.add("--out", absolute(runDirectory(program, options)));
   record.add("--resume", namesCheckpoint ? absolute(options.resume) : options.resume);
+  record.add("--epochs", fmt::format("{}", options.epochs));
   record.add("--stop-at", formatOptional(options.stopAt));
   record.add("--log-every", std::to_string(options.logEvery));
   record.add("--dry-run", options.dryRun ? "yes" : "no");

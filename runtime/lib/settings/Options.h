@@ -34,6 +34,7 @@ struct Options {
   std::string resume = "auto"; ///< auto, none, or a checkpoint's directory
   std::string out;             ///< empty: runs/RUN
   std::optional<int64_t> steps;
+  double epochs = 0; ///< passes over the data, which determine `steps`; 0: none are given
   std::optional<int64_t> stopAt;
   std::optional<int64_t> seed;
   int64_t logEvery = 10;

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import struct
 import time
@@ -35,6 +36,20 @@ class DataTest(ProgramCase):
         several, _ = self.train_indexed("several", ranks=2)
         for one, two in zip(losses(text), losses(several), strict=True):
             self.assertAlmostEqual(one, two, places=5)
+
+    def test_epochs_are_passes_over_all_samples(self):
+        """One and a half passes, the last batch completed by samples of the next pass."""
+        run, output = self.train("epochs", "--epochs", 1.5)
+        samples = int(re.search(r"1.5 epochs of (\d+) samples are", output).group(1))
+        batch = 4  # of BigramProgram.cpp
+        steps = -(-3 * samples // (2 * batch))
+        self.assertEqual(len(losses(run)), steps)
+        self.assertIn(f"are {steps} steps", output)
+        same, _ = self.train("steps", "--steps", steps)
+        self.assertEqual(losses(run), losses(same))
+        for arguments in (("--steps", 3), ("--set", "steps=3")):
+            _, output = self.train("both", "--epochs", 1, *arguments, status=2)
+            self.assertIn("--epochs", output)
 
     def test_a_token_that_the_model_does_not_know(self):
         self.write_indexed([*TEXT[:700], 256, *TEXT[701:]], "i", 4)
