@@ -75,10 +75,12 @@ struct Renaming {
 /// `model.norm.weight`).
 class RenamingFinder {
 public:
-  RenamingFinder(const WeightStore &store, std::string prefix, const std::set<std::string> &mapped)
+  RenamingFinder(const WeightStore &store, std::string prefix, const std::set<std::string> &mapped,
+                 const WeightMap &map)
       : prefix(std::move(prefix)) {
     for (const std::string &name : store.names())
-      (mapped.count(this->prefix + name) ? known : others).insert(this->prefix + name);
+      if (const std::string whole = this->prefix + name; !isNeedless(map, whole))
+        (mapped.count(whole) ? known : others).insert(whole);
     for (const std::string &name : mapped)
       if (const size_t dot = name.find('.', this->prefix.size());
           name.starts_with(this->prefix) && dot != std::string::npos)
@@ -95,6 +97,13 @@ public:
   }
 
 private:
+  /// Whether the map has the name already: of a copy, or of a tensor that the model does not need.
+  static bool isNeedless(const WeightMap &map, const std::string &name) {
+    return std::ranges::any_of(map.unused,
+                               [&](const auto &pattern) { return matchesGlob(pattern, name); }) ||
+           std::ranges::any_of(map.copies, [&](const auto &copy) { return copy.first == name; });
+  }
+
   static int64_t count(const std::set<std::string> &names, const std::string &begin,
                        const std::vector<std::string> &rests) {
     return std::count_if(rests.begin(), rests.end(),
@@ -154,7 +163,7 @@ void StartingWeights::nameTensors(std::span<const NeededWeights> needed) {
     });
     const std::vector<Renaming> renamings =
         hasOwnNames ? std::vector<Renaming>()
-                    : RenamingFinder(stores[s], sources[s].prefix, mapped).run();
+                    : RenamingFinder(stores[s], sources[s].prefix, mapped, map).run();
     for (const std::string &name : stores[s].names()) {
       const SourceTensor given{s, name, rename(sources[s].prefix + name, renamings)};
       const auto [other, isNew] = tensors.emplace(given.mapped, given);

@@ -162,6 +162,20 @@ TEST_F(StartingWeightsTest, ReadsNamesWithMoreFirstWords) {
   EXPECT_THAT(read(1), ElementsAre(26, 27, 28, 29, 30, 31));
 }
 
+// The head of a language model is not that of a classifier, although both end in `weight`.
+TEST_F(StartingWeightsTest, DoesNotRenameNeedlessTensors) {
+  map = {"hf",
+         {{"teacher.w", "model.w.weight", {2, 3}, 0, {2, 3}, {3, 1}},
+          {"w", "score.weight", {2, 3}, 0, {2, 3}, {3, 1}}},
+         {},
+         {"lm_head.*"}};
+  const std::string path = file("a", {"model.w.weight", "lm_head.weight"});
+  EXPECT_THAT(complaint({path}), HasSubstr("there is no tensor 'score.weight'"));
+  map.unused.clear();
+  map.copies = {{"lm_head.weight", "model.w.weight"}};
+  EXPECT_THAT(complaint({path}), HasSubstr("there is no tensor 'score.weight'"));
+}
+
 TEST_F(StartingWeightsTest, RefusesTensorsOfTwoSources) {
   const std::string both = file("a", {"teacher.w", "w"}), one = file("b", {"w"});
   EXPECT_EQ(complaint({both, one}),
