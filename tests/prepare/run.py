@@ -26,14 +26,16 @@ def cases():
     import answers
     import arrays
     import chats
+    import forms
     import hostile
     import inputs
     import planted
+    import preferences
     import records
     import resumption
     import serving
     import tokens
-    modules = [tokens, inputs, arrays, answers, chats, serving, resumption, hostile, records, planted]
+    modules = [tokens, inputs, arrays, answers, chats, forms, preferences, serving, resumption, hostile, records, planted]
     if TITANC.exists():
         import program
         modules.append(program)

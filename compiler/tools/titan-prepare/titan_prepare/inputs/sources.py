@@ -84,11 +84,11 @@ def open_source(path: str, given_format: str) -> Source:
 
 def output_files(prefix: str) -> set[str]:
     """The real paths of the finished files of a preparation with this prefix."""
-    return {os.path.realpath(prefix + ending) for ending in (".bin", ".idx", ".json", ".weights.bin")}
+    return {os.path.realpath(prefix + ending) for ending in (".bin", ".idx", ".json", ".weights.bin", ".safetensors")}
 
 
 def absolute_prefix(prefix: str) -> Path:
-    for ending in (".bin", ".idx"):
+    for ending in (".bin", ".idx", ".safetensors"):
         prefix = prefix.removesuffix(ending)
     if not os.path.basename(prefix):
         raise UserError(f"--output needs a prefix of file names, and '{prefix}' ends with a slash")

@@ -26,7 +26,7 @@ class Unit:
 class Inputs:
     """All inputs, and what their readers need to know."""
     sources: tuple[Source | Stream, ...]
-    fields: tuple[str, ...]
+    fields: tuple[str, ...] | None  # None: all that there are
     text_lines: bool  # each line of a text is a document, instead of each file
     optional: tuple[str, ...] = ()  # fields that are read where they are
     most_bytes: int = 1 << 62  # of a record
