@@ -26,6 +26,7 @@ def cases():
     import answers
     import arrays
     import chats
+    import files
     import forms
     import hostile
     import inputs
@@ -35,7 +36,7 @@ def cases():
     import resumption
     import serving
     import tokens
-    modules = [tokens, inputs, arrays, answers, chats, forms, preferences, serving, resumption, hostile, records, planted]
+    modules = [tokens, inputs, files, arrays, answers, chats, forms, preferences, serving, resumption, hostile, records, planted]
     if TITANC.exists():
         import program
         modules.append(program)

@@ -15,7 +15,7 @@ from titan_prepare.content import Content
 from titan_prepare.errors import UserError, printable
 from titan_prepare.files import read_text
 from titan_prepare.forms import SHAPES, Form, Wanted
-from titan_prepare.inputs.sources import FORMATS, absolute_prefix, format_of
+from titan_prepare.inputs.sources import FORMATS, TEXT_FORMATS, absolute_prefix, format_of
 from titan_prepare.inputs.streams import Stream
 from titan_prepare.limits import RecordLimits
 from titan_prepare.prepare import Outcome, prepare
@@ -126,9 +126,9 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def add_input_options(group) -> None:
-    endings = "; ".join(f"{name}: {' '.join(endings)}" for name, endings in FORMATS.items())
+    endings = "; ".join(f"{name}: {' '.join(endings)}" for name, endings in (*TEXT_FORMATS.items(), ("parquet", (".parquet",))))
     group.add_argument("--format", choices=("auto", *FORMATS), default="auto",
-                       help=f"of all files; auto (the default): by file name extension ({endings})")
+                       help=f"of all files; auto (the default): by file name extension ({endings}; all but the last also with .gz or .zst)")
     group.add_argument("--dataset", metavar="NAME",
                        help="a data set of the Hugging Face hub, or such a directory, read by `datasets`")
     group.add_argument("--config", help="the configuration of the data set")
@@ -204,7 +204,7 @@ def add_output_options(group) -> None:
                        help="processes (default: one for each core); the output does not depend on it")
     group.add_argument("--chunk-bytes", type=positive, default=16 << 20, metavar="N",
                        help="size of the input units of a worker, and the most that a crash loses (default: 16 MiB); "
-                            "compressed files and shards of data sets are one unit")
+                            "compressed files, arrays of JSON, tables and shards of data sets are one unit")
 
 
 def positive(text: str) -> int:
