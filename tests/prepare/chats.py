@@ -37,12 +37,12 @@ def chats_as_transformers(out: Path) -> None:
 
 
 def turns_of_each_template(out: Path) -> None:
-    """Two turns by templates that write the last answer, or the first, in another way than the others."""
+    """Two turns in one document, by templates that write the last answer, or the first, in another way than the others."""
     source = write_lines(out / "a.jsonl", [{"m": templates.TURNS}])
     for number, (template, segments) in enumerate(templates.SEGMENTS.items()):
         (out / f"{number}.jinja").write_text(template)
         prepare(source, "--messages", "m", "--tokenizer", "bytes", "--chat-template", out / f"{number}.jinja", "-o",
-                out / f"{number}", *variables("eos_token=<eos>"))
+                out / f"{number}", *variables("eos_token=<eos>"), "--turns", "together")
         tokens, weights = bytes_and_weights(segments)
         expect_prepared(out / f"{number}", [tokens], [weights])
 
@@ -53,15 +53,20 @@ def variables(*named: str) -> list[str]:
 
 
 @cache
-def ours(template: str):
+def ours(template: str, turns: str | None):
     sys.path.insert(0, str(PACKAGE))
     from titan_prepare.chat.template import ChatTemplate
-    return ChatTemplate(template, VARIABLES, datetime.date.today())
+    return ChatTemplate(template, VARIABLES, datetime.date.today(), turns=turns)
 
 
 def render(template: str, messages: list[dict], tools=None) -> tuple[str, list] | str:
-    """The text and spans, or the reason why there are none."""
-    compiled = ours(template)
+    """The text and spans of the answers together, or the reason why there are none."""
+    found = render_turns(template, messages, tools, "together")
+    return found if isinstance(found, str) else found[0]
+
+
+def render_turns(template: str, messages: list[dict], tools=None, turns=None) -> list[tuple[str, list]] | str:
+    compiled = ours(template, turns)
     from titan_prepare.chat.record import Chat
     from titan_prepare.errors import BadRecord
     try:
@@ -133,6 +138,58 @@ def random_chats(out: Path) -> None:
             same += 1
     expect(same > 1400, f"only {same} texts")
     expect(spans == 0, f"{spans} chats have no exact span")
+
+
+def random_turns(out: Path) -> None:
+    """Each answer that counts does so in one document, where it is as `transformers` writes it as the last message, thoughts
+    included. The document begins with the generation prompt's text, and is the text of `transformers` up to an answer."""
+    draw, divided, same = Draw(23), 0, 0
+    for _ in range(90):
+        messages, tools = draw.chat(), draw.random.choice((None, [TOOL]))
+        for template in templates.ALL:
+            found = render_turns(template, messages, tools)
+            together = render_turns(template, messages, tools, "together")
+            if isinstance(found, str):
+                expect(isinstance(together, str) or "exact span" in found, f"{found} for {messages}")
+                continue
+            texts = [theirs(template, messages[:number + 1], tools) for number in range(len(messages))]
+            if template != templates.FORGETS:
+                expect(all(text in texts for text, _ in found),
+                       f"{[text for text, _ in found if text not in texts]} is none of {texts[-2:]} for {messages}")
+            divided += len(found) > 1
+            counted = "\n".join(text[begin:end] for text, spans in found for begin, end in spans)
+            for number, message in enumerate(messages):
+                content = message["content"] if isinstance(message["content"], str) else ""
+                marks = [value for key, value in message.items() if key in ("weight", "train", "loss_mask")]
+                if message["role"] == "assistant" and all(marks) and "</think>" in content and "thoughts" in texts[number]:
+                    word = content.split("</think>\n\n")[1]
+                    expect(f"thoughts\n</think>\n\n{word}" in counted, f"{word} without its thoughts in {counted!r}")
+                    same += 1
+    expect(divided > 15 and same > 15, f"{divided} divided, {same} thoughts")
+
+
+def turns_apart(out: Path) -> None:
+    """Templates that rewrite earlier answers: each answer as the template shows it when it is written. Answers that a text
+    shows alike share it; --turns decides otherwise."""
+    think = [templates.TURNS[0], {"role": "assistant", "content": "<think>\nt1\n</think>\n\na1"}, templates.TURNS[2],
+             {"role": "assistant", "content": "t2\n</think>\n\na2"}]
+    source = write_lines(out / "a.jsonl", [{"messages": think}])
+    qwen = [[("<|im_start|>user\nu1<|im_end|>\n<|im_start|>assistant\n", 0), ("<think>\nt1\n</think>\n\na1<|im_end|>\n", 1)],
+            [("<|im_start|>user\nu1<|im_end|>\n<|im_start|>assistant\na1<|im_end|>\n<|im_start|>user\nu2<|im_end|>\n"
+              "<|im_start|>assistant\n", 0), ("<think>\nt2\n</think>\n\na2<|im_end|>\n", 1)]]
+    deepseek = [[("<｜User｜>u1<｜Assistant｜><think>\n", 0), ("t1\n</think>\n\na1<｜end▁of▁sentence｜>", 1)],
+                [("<｜User｜>u1<｜Assistant｜>\n\na1<｜end▁of▁sentence｜><｜User｜>u2<｜Assistant｜><think>\n", 0),
+                 ("t2\n</think>\n\na2<｜end▁of▁sentence｜>", 1)]]
+    plain = [[("<user>u1</s><assistant>", 0), (think[1]["content"] + "</s>", 1)],
+             [(f"<user>u1</s><assistant>{think[1]['content']}</s><user>u2</s><assistant>", 0),
+              (think[3]["content"] + "</s>", 1)]]
+    for name, template, expected, options in (
+            ("qwen", templates.REWRITES, qwen, ()), ("deepseek", templates.FORGETS, deepseek, ()),
+            ("apart", templates.PLAIN, plain, ("--turns", "apart")), ("marked", templates.MARKED, plain, ("--turns", "apart"))):
+        (out / f"{name}.jinja").write_text(template)
+        prepare(source, "--tokenizer", "bytes", "--chat-template", out / f"{name}.jinja", "-o", out / name, *options)
+        documents = [bytes_and_weights(segments) for segments in expected]
+        expect_prepared(out / name, [tokens for tokens, _ in documents], [weights for _, weights in documents])
 
 
 def expect_words(messages: list[dict], text: str, spans: list) -> None:
@@ -251,5 +308,5 @@ def dates_and_headers(out: Path) -> None:
     refused(2, ["is not a date"], *options, out / "d", "--date", "yesterday")
 
 
-CASES = [chats_as_transformers, turns_of_each_template, random_chats, values_that_are_no_text, marks_of_messages,
+CASES = [chats_as_transformers, turns_of_each_template, turns_apart, random_chats, random_turns, values_that_are_no_text, marks_of_messages,
          tools_of_rows, dates_and_headers]

@@ -33,7 +33,7 @@ def chats_with_other_values(out: Path) -> None:
         changed = change_value(change_value(record, draw), draw) if number % 2 else change_value(record, draw)
         try:
             with one_record(RecordLimits()):
-                contents[number % len(contents)].document(changed)
+                contents[number % len(contents)].groups(changed)
             made += 1
         except BadRecord:
             refusals += 1

@@ -26,14 +26,17 @@ def cases():
     import answers
     import arrays
     import chats
+    import files
+    import forms
     import hostile
     import inputs
     import planted
+    import preferences
     import records
     import resumption
     import serving
     import tokens
-    modules = [tokens, inputs, arrays, answers, chats, serving, resumption, hostile, records, planted]
+    modules = [tokens, inputs, files, arrays, answers, chats, forms, preferences, serving, resumption, hostile, records, planted]
     if TITANC.exists():
         import program
         modules.append(program)

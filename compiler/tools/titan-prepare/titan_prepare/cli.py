@@ -6,33 +6,39 @@ import json
 import os
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 from titan_prepare.arrays import write_arrays
+from titan_prepare.chat.turns import APART, TOGETHER
+from titan_prepare.content import Content
 from titan_prepare.errors import UserError, printable
 from titan_prepare.files import read_text
-from titan_prepare.inputs.sources import FORMATS, absolute_prefix, format_of
+from titan_prepare.forms import SHAPES, Form, Wanted
+from titan_prepare.inputs.sources import FORMATS, TEXT_FORMATS, absolute_prefix, format_of
 from titan_prepare.inputs.streams import Stream
 from titan_prepare.limits import RecordLimits
 from titan_prepare.prepare import Outcome, prepare
 from titan_prepare.progress import spell_seconds
-from titan_prepare.request import Content, Request
+from titan_prepare.request import Request
 from titan_prepare.tokenizers.opening import TokenizerFile, tokenizer_file
 
 USAGE = """titan-prepare INPUT... --tokenizer PATH -o PREFIX [OPTION...]
        titan-prepare --dataset NAME --tokenizer PATH -o PREFIX [OPTION...]
        titan-prepare --arrays INPUT... [--columns NAME,...] -o FOLDER"""
 DESCRIPTION = """\
-Turns texts, prompts with answers, or chats into the token files that Titan's programs read:
+Turns texts, prompts with answers, chats, or preference pairs into the token files that Titan's programs read:
 PREFIX.bin (tokens), PREFIX.idx (documents), PREFIX.weights.bin (which tokens count in the loss; for answers and
-chats) and PREFIX.json (what was prepared). The same command again does nothing if all is up to date, and continues
+chats) and PREFIX.json (what was prepared); preference pairs become PREFIX.safetensors. The fields of the first record
+say which of these it is, unless an option does. The same command again does nothing if all is up to date, and continues
 where it was interrupted."""
 EXAMPLES = """\
 examples:
   titan-prepare corpus.jsonl --tokenizer ./Llama-3.2-1B -o data/corpus
   titan-prepare 'shards/*.parquet' --field content --tokenizer tokenizer.json -o data/code --workers 8
   titan-prepare --dataset allenai/c4 --config en --split train --max-documents 1000000 --tokenizer ./Model -o data/c4
-  titan-prepare chats.jsonl --messages messages --tokenizer ./Model-Instruct -o data/chats --max-length 4097
+  titan-prepare chats.jsonl --tokenizer ./Model-Instruct -o data/chats --max-length 4097 --overlong truncate
+  titan-prepare preferences.jsonl --tokenizer ./Model-Instruct -o data/pairs --max-length 1025 --overlong skip
   titan-prepare qa.jsonl --prompt question --answer answer --tokenizer bytes -o data/qa
 
   titan-prepare --arrays train-*.parquet --columns image,label -o data/digits
@@ -94,6 +100,10 @@ def complain(message: str) -> int:
 def print_outcome(outcome: Outcome, request: Request, seconds: float) -> None:
     sidecar = outcome.sidecar
     how = f"in {spell_seconds(seconds)}" if outcome.made else "up to date"
+    content = outcome.content
+    if content.form and content.form.name != "text" and not content.wanted.fields:
+        counts = "all tokens count" if content.loss_on_all else "answers count"
+        print(f"records: {content.form.describe()}; {counts} in the loss")
     print(f"{request.prefix}: {sidecar.summary()}, {how}")
     if left_out := sidecar.left_out():
         print(f"left out: {left_out}")
@@ -116,9 +126,9 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def add_input_options(group) -> None:
-    endings = "; ".join(f"{name}: {' '.join(endings)}" for name, endings in FORMATS.items())
+    endings = "; ".join(f"{name}: {' '.join(endings)}" for name, endings in (*TEXT_FORMATS.items(), ("parquet", (".parquet",))))
     group.add_argument("--format", choices=("auto", *FORMATS), default="auto",
-                       help=f"of all files; auto (the default): by file name extension ({endings})")
+                       help=f"of all files; auto (the default): by file name extension ({endings}; all but the last also with .gz or .zst)")
     group.add_argument("--dataset", metavar="NAME",
                        help="a data set of the Hugging Face hub, or such a directory, read by `datasets`")
     group.add_argument("--config", help="the configuration of the data set")
@@ -143,11 +153,22 @@ def add_array_options(group) -> None:
 
 
 def add_content_options(group) -> None:
+    group.add_argument("--form", choices=tuple(SHAPES),
+                       help="the form of the records (default: that of the first record, by its fields)")
     group.add_argument("--field", help="the field or column with the text (default: text)")
-    group.add_argument("--prompt", metavar="FIELD", help="the prompt of a pair; only its answer counts in the loss")
-    group.add_argument("--answer", metavar="FIELD", help="the answer of a pair")
+    group.add_argument("--prompt", metavar="FIELD",
+                       help="the prompt of a pair; only its answer counts in the loss (default: prompt)")
+    group.add_argument("--answer", metavar="FIELD", help="the answer of a pair (default: completion)")
+    group.add_argument("--chosen", metavar="FIELD", help="the preferred answer of a preference pair (default: chosen)")
+    group.add_argument("--rejected", metavar="FIELD", help="the other answer of it (default: rejected)")
     group.add_argument("--messages", metavar="FIELD",
-                       help="a chat, a list of objects with `role` and `content`; only answers count in the loss")
+                       help="a chat, a list of objects with `role` and `content`, or `from` and `value`; only answers count in "
+                            "the loss (default: messages or conversations)")
+    group.add_argument("--loss", choices=("answers", "all"),
+                       help="what counts in the loss: answers (the default for chats and pairs), or all tokens")
+    group.add_argument("--turns", choices=(TOGETHER, APART),
+                       help="answers of a chat in one document, or each in a document of its own (default: together, "
+                            "except where the template rewrites earlier answers)")
     group.add_argument("--tools", metavar="FIELD",
                        help="the tools of a chat, a list of objects for the chat template (default: tools, where it is)")
     group.add_argument("--as-chat", action="store_true", help="format pairs with the chat template")
@@ -183,7 +204,7 @@ def add_output_options(group) -> None:
                        help="processes (default: one for each core); the output does not depend on it")
     group.add_argument("--chunk-bytes", type=positive, default=16 << 20, metavar="N",
                        help="size of the input units of a worker, and the most that a crash loses (default: 16 MiB); "
-                            "compressed files and shards of data sets are one unit")
+                            "compressed files, arrays of JSON, tables and shards of data sets are one unit")
 
 
 def positive(text: str) -> int:
@@ -206,8 +227,8 @@ def read_request(parser: argparse.ArgumentParser, options: argparse.Namespace) -
         tokenizer = tokenizer_file(options.tokenizer, options.special == "parse")
         return Request(
             paths=tuple(options.inputs), format=options.format, stream=stream_of(options),
-            text_lines=options.text_documents == "line", tokenizer=tokenizer,
-            content=content_of(parser, options, tokenizer), bos=options.bos, eos=options.eos,
+            text_lines=options.text_documents == "line", tokenizer=tokenizer, form=form_of(options),
+            make_content=partial(content_of, options, tokenizer, variables_of(parser, options.template_variable)), bos=options.bos, eos=options.eos,
             vocabulary=options.vocabulary, length=options.max_length, overlong=options.overlong or "refuse",
             skip_bad=options.skip_bad, most=options.max_documents, prefix=absolute_prefix(options.output),
             force=options.force, workers=options.workers, chunk=options.chunk_bytes,
@@ -218,7 +239,11 @@ def read_request(parser: argparse.ArgumentParser, options: argparse.Namespace) -
 
 def check_usage(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """Refuses options that contradict one another or have no effect."""
-    pairs, template = options.prompt or options.answer, options.messages or options.as_chat
+    pairs = options.prompt or options.answer
+    preferences = options.chosen or options.rejected
+    forms = [name for name, given in (("text", options.field), ("pairs", options.answer), ("chats", options.messages),
+                                      ("preferences", preferences)) if given]
+    no_template = bool(options.field) or options.form == "text"
     for wrong, message in (
             (bool(options.inputs) == bool(options.dataset), "give either INPUTs or --dataset"),
             (not options.tokenizer, "--tokenizer is missing: a directory, a file, or `bytes`"),
@@ -226,14 +251,21 @@ def check_usage(parser: argparse.ArgumentParser, options: argparse.Namespace) ->
             (not options.dataset and (options.config or options.split or options.revision),
              "--config, --split and --revision require --dataset"),
             (options.dataset and options.format != "auto", "--format applies to files, not to a --dataset"),
-            (bool(options.prompt) != bool(options.answer), "--prompt requires --answer, and the reverse"),
-            (bool(options.field) + bool(pairs) + bool(options.messages) > 1,
-             "only one of --field, --prompt with --answer, and --messages is possible"),
-            (options.as_chat and not pairs, "--as-chat is for --prompt with --answer"),
-            (not template and (options.chat_template or options.template_variable or options.date),
-             "--chat-template, --template-variable and --date are for --messages and --as-chat"),
-            (options.tools and not options.messages, "--tools is for --messages"),
-            (template and options.special == "text", "chat templates write special tokens; --special text would make "
+            (bool(options.prompt) != bool(options.answer) and not preferences and options.form not in (
+                "pairs", "alpaca", "preferences"), "--prompt requires --answer, and the reverse"),
+            (bool(options.chosen) != bool(options.rejected), "--chosen requires --rejected, and the reverse"),
+            (len(forms) > 1 or (options.field and pairs) or (options.messages and pairs),
+             "only one of --field, --prompt with --answer, --messages, and --chosen with --rejected is possible"),
+            (options.form and forms and options.form not in (*forms, *(["alpaca"] if forms == ["pairs"] else [])),
+             f"--form {options.form} does not have the fields that are named"),
+            (options.as_chat and (no_template or options.messages), "--as-chat is for prompts with answers"),
+            (no_template and (options.chat_template or options.template_variable or options.date or options.tools),
+             "--chat-template, --template-variable, --date and --tools are for chats"),
+            (no_template and (options.loss or options.turns), "--loss and --turns are for chats and pairs"),
+            (options.turns and options.loss == "all", "--turns has no effect with --loss all"),
+            (options.loss == "all" and (preferences or options.form == "preferences"),
+             "of preference pairs only the answers count; --loss all is not possible"),
+            ((options.messages or options.as_chat) and options.special == "text", "chat templates write special tokens; --special text would make "
                                                      "them ordinary text"),
             (options.overlong and not options.max_length, "--overlong needs --max-length"),
             (options.tokenizer == "bytes" and options.special == "text", "bytes have no special tokens"),
@@ -255,15 +287,55 @@ def stream_of(options: argparse.Namespace) -> Stream | None:
     return Stream(options.dataset, options.config, options.split or "train", options.revision)
 
 
-def content_of(parser: argparse.ArgumentParser, options: argparse.Namespace, tokenizer: TokenizerFile) -> Content:
-    templates, variables = {}, ()
-    if options.messages or options.as_chat:
+def form_of(options: argparse.Namespace) -> Form | Wanted:
+    """The form, if options say it without a record, and else those that are possible."""
+    named = {role: name for role, name in (
+        ("text", options.field), ("messages", options.messages), ("prompt", options.prompt), ("answer", options.answer),
+        ("chosen", options.chosen), ("rejected", options.rejected)) if name}
+    if options.field:
+        return Form("text", (("text", options.field),))
+    if options.messages:
+        return Form("chats", (("messages", options.messages),), True)
+    if options.form:
+        names = (options.form,)
+    elif options.chosen:
+        names = ("preferences",)
+    elif options.answer:
+        names = ("pairs",)
+    else:
+        names = ("pairs", "alpaca", "preferences") if options.as_chat else tuple(SHAPES)
+    return Wanted(names, tuple(named.items()))
+
+
+def content_of(options: argparse.Namespace, tokenizer: TokenizerFile, variables: dict, form: Form,
+               wanted: Wanted | None) -> Content:
+    """`wanted` is what the form was found with, by the first record."""
+    templates, named = {}, ()
+    if form.of_messages or options.as_chat:
         templates = templates_of(options, tokenizer)
-        named = {**tokenizer.configuration().special_tokens(), **variables_of(parser, options.template_variable)}
-        variables = tuple(sorted(named.items()))
-    whole = None if options.prompt or options.messages else options.field or "text"
-    return Content(whole, options.prompt, options.answer, options.messages, templates.get("default"), variables,
-                   options.invalid_unicode == "replace", options.tools, templates.get("tool_use"), options.date)
+        named = tuple(sorted({**tokenizer.configuration().special_tokens(), **variables}.items()))
+    refuse_idle(options, form, bool(templates))
+    optional = wanted.optional(form.name) if wanted else {}
+    return Content(
+        form.field("text"), form.field("prompt") or optional.get("prompt"), form.field("answer"), form.field("messages"),
+        templates.get("default"), named, options.invalid_unicode == "replace", options.tools, templates.get("tool_use"),
+        options.date, optional.get("context"), form.field("chosen"), form.field("rejected"),
+        form.of_messages and form.name != "chats", options.loss == "all", options.turns,
+        form if wanted else None, wanted or Wanted())
+
+
+def refuse_idle(options: argparse.Namespace, form: Form, has_template: bool) -> None:
+    """Options that have no effect on the form of the records."""
+    beside = [f"--{name.replace('_', '-')}" for name in ("chat_template", "template_variable", "date", "tools", "turns")
+              if getattr(options, name) and not has_template]
+    beside += ["--loss"] if options.loss and form.name == "text" else []
+    if beside:
+        raise UserError(f"the records are {form.describe()}, for which {', '.join(beside)} "
+                        f"{'have' if len(beside) > 1 else 'has'} no effect")
+    if form.name == "preferences" and options.loss == "all":
+        raise UserError("of preference pairs only the answers count; --loss all is not possible")
+    if has_template and options.special == "text":
+        raise UserError("chat templates write special tokens; --special text would make them ordinary text")
 
 
 def templates_of(options: argparse.Namespace, tokenizer: TokenizerFile) -> dict[str, str]:

@@ -60,6 +60,13 @@ class Encoder:
         weights = surround(weights, None if bos is None else 0, None if eos is None else 1).astype(np.uint8)
         return self.shorten(Encoded(tokens, weights))
 
+    def group(self, documents: tuple[Document, ...]) -> list[Encoded]:
+        """The tokens of documents that are kept or left out together. Each of several has a label that counts."""
+        found = [self.with_spans(document) for document in documents]
+        if len(found) > 1 and not all(encoded.weights[1:].any() for encoded in found):
+            raise Empty
+        return found
+
     def shorten(self, encoded: Encoded) -> Encoded:
         length, most = len(encoded.tokens), self.limits.length or LONGEST
         if length > most:

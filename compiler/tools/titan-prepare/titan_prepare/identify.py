@@ -9,6 +9,7 @@ from titan_prepare.files import digest_of
 from titan_prepare.inputs.sources import Source, find_sources, open_source, output_files, walk
 from titan_prepare.inputs.streams import Stream, resolve_revision
 from titan_prepare.progress import Progress
+from titan_prepare.content import Content
 from titan_prepare.request import Request
 from titan_prepare.sidecar import Identity, Memory
 
@@ -36,7 +37,8 @@ def find_commit(stream: Stream, known: list[dict]) -> Stream:
     return Stream(**begun[-1]) if begun else resolve_revision(stream)
 
 
-def identify(request: Request, sources: list[Source], stream: Stream | None, memory: Memory) -> Identity:
+def identify(request: Request, content: Content, sources: list[Source], stream: Stream | None,
+             memory: Memory) -> Identity:
     """Reads only the files whose size or time differs from the recorded one."""
     digests = {(known.get("path"), known.get("bytes"), known.get("modified")): known.get("sha256")
                for known in memory.inputs}
@@ -50,4 +52,4 @@ def identify(request: Request, sources: list[Source], stream: Stream | None, mem
     with ThreadPoolExecutor(request.workers) as threads:
         inputs = list(threads.map(describe, sources))
     progress.end()
-    return Identity(request.tokenizer.digests(), inputs, asdict(stream) if stream else None, request.options())
+    return Identity(request.tokenizer.digests(), inputs, asdict(stream) if stream else None, request.options(content))

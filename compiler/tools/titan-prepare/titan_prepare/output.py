@@ -1,4 +1,5 @@
-"""The finished files PREFIX.bin, .weights.bin, .idx and .json, and the lock on their folder of unfinished work."""
+"""The finished files PREFIX.bin, .weights.bin, .idx and .json, or PREFIX.safetensors and .json, and the lock on their
+folder of unfinished work."""
 
 import fcntl
 import json
@@ -12,9 +13,9 @@ from titan_prepare.files import Folder, checksum_of
 
 # The endings of the finished files, by their names in PREFIX.partial, in the order in which they are renamed. Programs
 # need .idx, and a later preparation needs .json, so both are last.
-ENDINGS = {"tokens": ".bin", "weights": ".weights.bin", "index": ".idx", "sidecar": ".json"}
+ENDINGS = {"tokens": ".bin", "weights": ".weights.bin", "index": ".idx", "arrays": ".safetensors", "sidecar": ".json"}
 COMPLETE = "complete"  # exists from the moment when only renaming is left; lists the files
-LISTS = (["tokens", "index", "sidecar"], ["tokens", "weights", "index", "sidecar"])  # all that it can list
+LISTS = (["tokens", "index", "sidecar"], ["tokens", "weights", "index", "sidecar"], ["arrays", "sidecar"])  # all that it can list
 LOCK = "lock"
 MOST_BYTES = 1 << 30  # of a sidecar, which lists the inputs
 
@@ -90,9 +91,9 @@ def publish(folder: Folder, prefix: Path, names: list[str]) -> None:
     """Gives the files their names. Until the last one has its name, there is no index and no sidecar of older files
     beside new ones."""
     with Folder(prefix.absolute().parent) as target:
-        if folder.status("tokens"):
+        if folder.status(names[0]):
             for ending in reversed(ENDINGS.values()):
-                if ending != ".bin":
+                if ending != ENDINGS[names[0]]:
                     target.remove(prefix.name + ending)
             target.sync()
         for name in names:

@@ -80,7 +80,9 @@ class Sidecar:
     def summary(self) -> str:
         counts = self.values["counts"]
         kind = self.values["outputs"]["token_type"]
-        text = f"{counts['documents']:,} documents, {counts['tokens']:,} tokens ({kind})"
+        pairs = ".safetensors" in self.values["outputs"]["bytes"]
+        number = f"{counts['documents'] // 2:,} preference pairs" if pairs else f"{counts['documents']:,} documents"
+        text = f"{number}, {counts['tokens']:,} tokens ({kind})"
         weighted = counts.get("weighted")
         return text + (f", {weighted:,} of them count in the loss" if isinstance(weighted, int) else "")
 

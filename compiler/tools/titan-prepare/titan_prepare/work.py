@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from titan_prepare.documents import Document
+from titan_prepare.documents import Group
 from titan_prepare.encoding import Empty, Encoded, Encoder, Overlong
 from titan_prepare.errors import BadRecord, UserError, printable
 from titan_prepare.indexed import LENGTH, smallest_type
@@ -79,13 +79,13 @@ class Worker:
         os.pwrite(self.now.fileno(), json.dumps([first, last]).encode().ljust(NOW_BYTES), 0)
 
     def batches(self, task: Task, report: Report):
-        """Lists of documents with their places, until the unit ends or has `most` documents."""
+        """Lists of groups of documents with their places, until the unit ends or has `most` documents."""
         batch, characters = [], 0
-        at_once = 1 if task.one_by_one else DOCUMENTS_AT_ONCE
-        for locate, document in self.documents(task, report):
-            batch.append((locate, document))
-            characters += len(document.text)
-            wanted = at_once if task.most is None else min(at_once, task.most - report.documents)
+        at_once, each = 1 if task.one_by_one else DOCUMENTS_AT_ONCE, self.job.content.documents_each
+        for locate, group in self.groups(task, report):
+            batch.append((locate, group))
+            characters += sum(len(document.text) for document in group)
+            wanted = at_once if task.most is None else min(at_once, (task.most - report.documents) // each)
             if len(batch) >= wanted or characters >= CHARACTERS_AT_ONCE:
                 yield batch
                 batch, characters = [], 0
@@ -94,30 +94,31 @@ class Worker:
         if batch:
             yield batch
 
-    def documents(self, task: Task, report: Report):
+    def groups(self, task: Task, report: Report):
         for rows in task.unit.slices:
             reader = self.reader(rows.source)
             for position, row in reader.rows(rows.begin, rows.end):
                 place = Place(reader, (rows.source, position))
                 try:
-                    document = self.document(reader, row, place, task)
+                    groups = self.groups_of(reader, row, place, task)
                 except BadRecord as error:
                     self.leave_out(place, error, report)
                 else:
-                    yield place, document
+                    yield from ((place, group) for group in groups)
 
-    def document(self, reader, row, place: "Place", task: Task) -> Document:
+    def groups_of(self, reader, row, place: "Place", task: Task) -> list[Group]:
         if place.at in task.killers:
             raise BadRecord("a worker process was killed while it prepared this record; it needs too much memory or time")
         self.record_now(place.at, place.at)
         with one_record(self.job.record):
             fields = reader.parse(row)
             self.content.look_at(reader.columns(fields))
-            document = self.content.document(fields)
-        if self.job.content.template and len(document.text) > self.job.record.bytes:
-            raise BadRecord(f"the chat template writes {len(document.text):,} characters, and --record-bytes allows "
+            groups = self.content.groups(fields)
+        longest = max(len(document.text) for group in groups for document in group)
+        if self.job.content.template and longest > self.job.record.bytes:
+            raise BadRecord(f"the chat template writes {longest:,} characters, and --record-bytes allows "
                             f"{self.job.record.bytes:,}")
-        return document
+        return groups
 
     def reader(self, source: int):
         if source not in self.readers:
@@ -135,7 +136,7 @@ class Worker:
         done = []
         for locate, encode in self.encoders(batch):
             try:
-                done.append(encode())
+                done += encode()
             except Empty:
                 report.empty += 1
             except Overlong:
@@ -145,19 +146,19 @@ class Worker:
         return done
 
     def encoders(self, batch: list):
-        """For each document a function that gives its tokens. Documents without spans are encoded together, which is
-        faster, or one by one if that fails."""
-        if batch[0][1].spans is not None:
-            return [(locate, lambda document=document: self.encoder.with_spans(document)) for locate, document in batch]
+        """For each group a function that gives its tokens. Documents without spans, which are no groups, are encoded
+        together, which is faster, or one by one if that fails."""
+        if batch[0][1][0].spans is not None:
+            return [(locate, lambda group=group: self.encoder.group(group)) for locate, group in batch]
         try:
-            found = self.encoder.texts([document for _, document in batch])
+            found = self.encoder.texts([document for _, (document,) in batch])
         except BadRecord:
-            return [(locate, lambda document=document: self.encode_text(document)) for locate, document in batch]
-        return [(locate, lambda tokens=tokens: self.encoder.finish_text(tokens))
+            return [(locate, lambda group=group: self.encode_text(group)) for locate, group in batch]
+        return [(locate, lambda tokens=tokens: [self.encoder.finish_text(tokens)])
                 for (locate, _), tokens in zip(batch, found)]
 
-    def encode_text(self, document: Document) -> Encoded:
-        return self.encoder.finish_text(self.encoder.texts([document])[0])
+    def encode_text(self, group: Group) -> list[Encoded]:
+        return [self.encoder.finish_text(self.encoder.texts(list(group))[0])]
 
     def write(self, done: list[Encoded], tokens, lengths, weights, report: Report) -> None:
         for encoded in done:

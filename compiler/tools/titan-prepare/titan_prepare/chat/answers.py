@@ -23,15 +23,11 @@ Write = Callable[[list[dict], bool], str]  # the text of messages, with or witho
 
 @dataclass(frozen=True)
 class Place:
-    """Where a text has the content of a message: up to `end`, and from `begin` if that is sure."""
+    """Where a text has the content of a message: from `start` to `end`. `begin` is the start if nothing of the content was
+    left out before it."""
     begin: int | None
     end: int
-
-
-def find_answers(write: Write, messages: list[dict], whole: str) -> list[tuple[int, Span]]:
-    """The numbers of the answers, from 0, and their spans in the whole text, that of all messages."""
-    return [(number, find_answer(write, messages, number, whole)) for number, message in enumerate(messages)
-            if message["role"] == "assistant"]
+    start: int
 
 
 def find_answer(write: Write, messages: list[dict], number: int, whole: str) -> Span:
@@ -75,7 +71,7 @@ def find_content(write: Write, messages: list[dict], number: int, text: str) -> 
     if not probed.endswith(probe) or (written.strip() and not written.rstrip().endswith(last_word)):
         raise no_span(number)
     sure = probed.lstrip() == probe and any(written in part for part in parts)
-    return Place(begin if sure else None, len(text) - after)
+    return Place(begin if sure else None, len(text) - after, begin)
 
 
 def no_span(number: int) -> BadRecord:

@@ -16,6 +16,7 @@ class Chat:
     messages: list[dict]
     tools: list[dict] | None = None
     variables: dict = field(default_factory=dict)  # of the template, for this chat
+    first: int = 0  # the first message that may count, as an answer
 
 
 def read_tools(value, name: str) -> list[dict] | None:

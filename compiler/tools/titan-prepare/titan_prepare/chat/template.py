@@ -5,10 +5,11 @@ import datetime
 import json
 from functools import partial
 
-from titan_prepare.chat.answers import find_answers, find_content, prompt_before
+from titan_prepare.chat.answers import Write, find_answer, find_content, prompt_before
 from titan_prepare.chat.environment import BEGIN, END, NotText, make_environment
 from titan_prepare.chat.marks import MARKS, answers_that_count, looks_like_mark
 from titan_prepare.chat.record import Chat, identities, normalize, require_parts
+from titan_prepare.chat.turns import APART, Turns, divide
 from titan_prepare.errors import BadRecord, UserError, first_line
 from titan_prepare.libraries import require
 from titan_prepare.tokenizers.interface import Span
@@ -21,8 +22,10 @@ class ChatTemplate:
     """A compiled template. `variables` are visible to it beside the messages. `remarks` collects what a user should know
     about the chats so far."""
 
-    def __init__(self, source: str, variables: dict, date: datetime.date | None = None):
+    def __init__(self, source: str, variables: dict, date: datetime.date | None = None, loss_on_all: bool = False,
+                 turns: str | None = None):
         self.variables, self.remarks, self.header = variables, set(), None
+        self.loss_on_all, self.turns = loss_on_all, turns
         self.errors = require("jinja2.exceptions")
         try:
             self.reads, asks_for_clock = names_in(source)
@@ -43,36 +46,78 @@ class ChatTemplate:
         self.remarks.add(f"the chat template writes the date of today, which is {DATE} here; --date sets another")
         return DATE
 
-    def render(self, chat: Chat) -> tuple[str, list[Span]]:
-        """The text of a chat, and the spans of its answers that count."""
+    def render(self, chat: Chat) -> list[tuple[str, list[Span] | None]]:
+        """The texts of a chat, and in each the spans of its answers that count, or None if all of it counts."""
         messages = normalize(chat.messages)
-        counting = answers_that_count(messages)
-        if not any(message["role"] == "assistant" for message in messages):
-            raise BadRecord("no message is an answer (role `assistant`), so nothing counts in the loss")
+        marks = answers_that_count(messages)
         self.remark_keys(chat, messages)
-        write = partial(self.write, chat)
-        text = write(messages, False)
+        if self.loss_on_all:
+            self.remark_marks(marks)
+        elif not any(message["role"] == "assistant" for message in messages[chat.first:]):
+            raise BadRecord("no message is an answer (role `assistant`), so nothing counts in the loss")
+        write = cache(partial(self.write, chat))
+        text, spans = split_marks(write(messages, False))
+        require_parts(messages, text)
+        if self.loss_on_all:
+            return [(text, None)]
         if self.marks_answers:
-            text, spans = split_marks(text)
-            require_parts(messages, text)
-            spans = self.choose(messages, spans, counting)
+            found = self.marked_turns(chat, write, messages, marks, text, spans)
         else:
-            require_parts(messages, text)
-            found = find_answers(write, messages, text)
-            self.remark_header(write, messages, text, found[0])
-            spans = [span for number, span in found if counting is None or counting[number]]
-        return text, [span for span in spans if span[0] < span[1]]
+            found = self.found_turns(chat, write, messages, marks, text)
+        return [(text, [span for span in spans if span[0] < span[1]]) for text, spans in found]
 
-    def choose(self, messages: list[dict], spans: list[Span], counting: list[bool] | None) -> list[Span]:
-        """The spans of marked answers that count. A template that reads the keys of messages itself has decided."""
-        marks = {key for message in messages for key in message if key in MARKS}
-        if counting is None or all(counting) or marks <= self.reads:
-            return spans
-        answers = [number for number, message in enumerate(messages) if message["role"] == "assistant"]
-        if len(answers) != len(spans):
-            raise BadRecord("an answer is marked not to count, and the template marks a different number of texts "
-                            f"({len(spans)}) than there are answers ({len(answers)}), so it is unknown which one is meant")
-        return [span for number, span in zip(answers, spans) if counting[number]]
+    def found_turns(self, chat: Chat, write: Write, messages: list[dict], marks: list[bool] | None,
+                    whole: str) -> list[tuple[str, list[Span]]]:
+        """Texts with answers that are found by comparing texts."""
+        answers = answers_of(messages, chat.first, marks)
+        turns = divide(write, messages, answers, whole, self.turns) if answers else [Turns(whole, [])]
+        found = [(turn.text, [(turn.begin, len(turn.text))] if turn.begin is not None else
+                  [find_answer(write, self.until(messages, turn, whole), number, turn.text) for number in turn.answers])
+                 for turn in turns]
+        if answers and turns[0].begin is None:
+            self.remark_header(write, self.until(messages, turns[0], whole), turns[0].text, (answers[0], found[0][1][0]))
+        return found
+
+    @staticmethod
+    def until(messages: list[dict], turn: Turns, whole: str) -> list[dict]:
+        return messages if turn.text == whole else messages[:turn.answers[-1] + 1]
+
+    def marked_turns(self, chat: Chat, write: Write, messages: list[dict], marks: list[bool] | None, whole: str,
+                     spans: list[Span]) -> list[tuple[str, list[Span]]]:
+        """Texts with answers that the template marks. A template that reads the keys of messages itself has decided which
+        answers count."""
+        read = {key for message in messages for key in message if key in MARKS} <= self.reads
+        marks = None if marks is None or read or all(marks) else marks
+        answers = answers_of(messages)
+        counting = answers_of(messages, chat.first, marks)
+        if len(answers) == len(spans):
+            turns = self.divide_marked(write, messages, counting, whole) if counting else [Turns(whole, [])]
+            return [self.marked_turn(write, messages, turn, whole) for turn in turns]
+        if marks is not None or chat.first or self.turns == APART:
+            why = "an answer is marked not to count" if marks is not None else "only some answers of a text count"
+            raise BadRecord(f"{why}, and the template marks a different number of texts ({len(spans)}) than there are "
+                            f"answers ({len(answers)}), so it is unknown which one is meant")
+        return [(whole, spans)]
+
+    def marked_turn(self, write: Write, messages: list[dict], turn: Turns, whole: str) -> tuple[str, list[Span]]:
+        shown = self.until(messages, turn, whole)
+        text, spans = split_marks(write(shown, False))
+        numbered = dict(zip(answers_of(shown), spans, strict=True))
+        return text, [numbered[number] for number in turn.answers]
+
+    def divide_marked(self, write: Write, messages: list[dict], answers: list[int], whole: str) -> list[Turns]:
+        """A template with marks need not write the beginning of a chat, and then its own text is the only one."""
+        try:
+            return divide(lambda some, adds_prompt: split_marks(write(some, adds_prompt))[0], messages, answers, whole,
+                          self.turns)
+        except BadRecord:
+            if self.turns == APART:
+                raise
+            return [Turns(whole, answers)]
+
+    def remark_marks(self, marks: list[bool] | None) -> None:
+        if marks is not None:
+            self.remarks.add("messages are marked to count in the loss or not, which has no effect with --loss all")
 
     def remark_keys(self, chat: Chat, messages: list[dict]) -> None:
         for key in {key for message in messages for key in message if key not in MARKS and looks_like_mark(key)}:
@@ -119,6 +164,24 @@ class ChatTemplate:
             raise
         except Exception as error:
             raise BadRecord(f"the chat template fails on the messages: {first_line(error)}") from error
+
+
+def answers_of(messages: list[dict], first: int = 0, marks: list[bool] | None = None) -> list[int]:
+    """The numbers of the answers, from 0, that begin at message `first` and are not marked otherwise."""
+    return [number for number, message in enumerate(messages) if number >= first and message["role"] == "assistant"
+            and (marks is None or marks[number])]
+
+
+def cache(write: Write) -> Write:
+    """Each text is written once. The number of messages identifies them, except where a message is replaced."""
+    known = {}
+
+    def cached(messages: list[dict], adds_prompt: bool) -> str:
+        key = (*map(id, messages), adds_prompt)
+        if key not in known:
+            known[key] = messages, write(messages, adds_prompt)  # with the messages, so that no other has their identity
+        return known[key][1]
+    return cached
 
 
 def names_in(source: str) -> tuple[frozenset[str], bool]:

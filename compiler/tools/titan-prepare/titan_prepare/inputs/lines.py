@@ -1,12 +1,11 @@
 """Files of lines: JSON objects or plain texts. A slice is a range of bytes and owns the lines that begin in it."""
 
-import gzip
 import json
-import zlib
 from collections.abc import Iterator
 
-from titan_prepare.errors import BadRecord, UserError, json_type, printable
+from titan_prepare.errors import BadRecord, json_type, printable
 from titan_prepare.files import BLOCK
+from titan_prepare.inputs.compression import damage_named, open_file
 from titan_prepare.inputs.sources import Source
 from titan_prepare.limits import TooLarge, refuse_large
 
@@ -31,23 +30,20 @@ class Lines:
                 for begin in range(0, size, chunk)]
 
     def rows(self, begin: int, end: int) -> Iterator[tuple[int, "bytes | TooLarge"]]:
-        try:
-            with self.open() as file:
-                at = self.first_line(file, begin)
-                while at < end and (line := file.readline(self.most_bytes + 2)):
-                    size = len(line)
-                    row = line.removeprefix(BYTE_ORDER_MARK) if at == 0 else line
-                    if len(line.rstrip(b"\r\n")) > self.most_bytes:
-                        size += 0 if line.endswith(b"\n") else pass_line(file)
-                        row = TooLarge(size)
-                    if isinstance(row, TooLarge) or row.strip():
-                        yield at, row
-                    at += size
-        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise UserError(f"'{self.source.path}' is damaged: {error}") from error
+        with damage_named(self.source.path), self.open() as file:
+            at = self.first_line(file, begin)
+            while at < end and (line := file.readline(self.most_bytes + 2)):
+                size = len(line)
+                row = line.removeprefix(BYTE_ORDER_MARK) if at == 0 else line
+                if len(line.rstrip(b"\r\n")) > self.most_bytes:
+                    size += 0 if line.endswith(b"\n") else pass_line(file)
+                    row = TooLarge(size)
+                if isinstance(row, TooLarge) or row.strip():
+                    yield at, row
+                at += size
 
     def open(self):
-        return gzip.open(self.source.path) if self.source.compressed else open(self.source.path, "rb")
+        return open_file(self.source.path)
 
     @staticmethod
     def first_line(file, begin: int) -> int:
@@ -122,11 +118,8 @@ class WholeText(TextLines):
         return [(0, self.source.bytes, self.source.bytes)]
 
     def rows(self, begin: int, end: int) -> Iterator[tuple[int, bytes]]:
-        try:
-            with self.open() as file:
-                yield 0, file.read().removeprefix(BYTE_ORDER_MARK)
-        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise UserError(f"'{self.source.path}' is damaged: {error}") from error
+        with damage_named(self.source.path), self.open() as file:
+            yield 0, file.read().removeprefix(BYTE_ORDER_MARK)
 
     def parse(self, row: bytes) -> dict:
         return {self.field: row}

@@ -11,8 +11,9 @@ ROWS_AT_ONCE = 256
 
 
 class Parquet:
-    def __init__(self, source: Source, fields: tuple[str, ...], optional: tuple[str, ...], most_bytes: int):
-        self.source, self.fields, self.optional, self.most_bytes = source, list(fields), optional, most_bytes
+    def __init__(self, source: Source, fields: tuple[str, ...] | None, optional: tuple[str, ...], most_bytes: int):
+        self.source, self.optional, self.most_bytes = source, optional, most_bytes
+        self.reads_all, self.fields = fields is None, list(fields or ())
         self.parquet, self.names = require("pyarrow.parquet"), []
 
     def open(self):
@@ -37,7 +38,8 @@ class Parquet:
     def rows(self, begin: int, end: int) -> Iterator[tuple[int, dict]]:
         with self.open() as file:
             at = sum(file.metadata.row_group(group).num_rows for group in range(begin))
-            columns = [*self.fields, *(name for name in self.optional if self.names.count(name) == 1)]
+            columns = None if self.reads_all else [
+                *self.fields, *(name for name in self.optional if self.names.count(name) == 1)]
             batches = file.iter_batches(ROWS_AT_ONCE, list(range(begin, end)), columns)
             while True:
                 with errors_as(UserError, f"'{self.source.path}' is damaged near row {at + 1}"):

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from titan_prepare.errors import UserError
+from titan_prepare.inputs.compression import ENDINGS as COMPRESSED, compression_of
 
-FORMATS = {"jsonl": (".jsonl", ".json", ".ndjson", ".jsonl.gz", ".json.gz", ".ndjson.gz"),
-           "parquet": (".parquet",),
-           "text": (".txt", ".text", ".md", ".txt.gz")}
+TEXT_FORMATS = {"jsonl": (".jsonl", ".json", ".ndjson"), "csv": (".csv",), "tsv": (".tsv",),
+                "text": (".txt", ".text", ".md")}
+FORMATS = {"parquet": (".parquet",), **{name: tuple(ending + how for how in ("", *COMPRESSED) for ending in endings)
+                                        for name, endings in TEXT_FORMATS.items()}}
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,7 @@ class Source:
 
     @property
     def compressed(self) -> bool:
-        return self.path.endswith(".gz")
+        return compression_of(self.path) is not None
 
 
 def format_of(path: str) -> str | None:
@@ -76,19 +78,19 @@ def open_source(path: str, given_format: str) -> Source:
     if not os.path.isfile(path):
         raise UserError(f"'{path}' is not a regular file")
     if not kind:
-        known = " ".join(ending for endings in FORMATS.values() for ending in endings)
-        raise UserError(f"'{path}' has none of the extensions {known}; --format names the format of the inputs")
+        known = " ".join(ending for endings in (*TEXT_FORMATS.values(), (".parquet",)) for ending in endings)
+        raise UserError(f"'{path}' has none of the extensions {known}, nor one of them with {' or '.join(COMPRESSED)}; --format names the format of the inputs")
     status = os.stat(path)
     return Source(path, kind, status.st_size, status.st_mtime_ns)
 
 
 def output_files(prefix: str) -> set[str]:
     """The real paths of the finished files of a preparation with this prefix."""
-    return {os.path.realpath(prefix + ending) for ending in (".bin", ".idx", ".json", ".weights.bin")}
+    return {os.path.realpath(prefix + ending) for ending in (".bin", ".idx", ".json", ".weights.bin", ".safetensors")}
 
 
 def absolute_prefix(prefix: str) -> Path:
-    for ending in (".bin", ".idx"):
+    for ending in (".bin", ".idx", ".safetensors"):
         prefix = prefix.removesuffix(ending)
     if not os.path.basename(prefix):
         raise UserError(f"--output needs a prefix of file names, and '{prefix}' ends with a slash")

@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass
 
+from titan_prepare.inputs.json_array import JsonArray, is_array
 from titan_prepare.inputs.lines import JsonLines, TextLines, WholeText
 from titan_prepare.inputs.parquet import Parquet
 from titan_prepare.inputs.sources import Source
 from titan_prepare.inputs.streams import Stream, StreamRows
+from titan_prepare.inputs.tables import DELIMITERS, Table
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class Unit:
 class Inputs:
     """All inputs, and what their readers need to know."""
     sources: tuple[Source | Stream, ...]
-    fields: tuple[str, ...]
+    fields: tuple[str, ...] | None  # None: all that there are
     text_lines: bool  # each line of a text is a document, instead of each file
     optional: tuple[str, ...] = ()  # fields that are read where they are
     most_bytes: int = 1 << 62  # of a record
@@ -35,7 +37,9 @@ class Inputs:
         if isinstance(source, Stream):
             return StreamRows(source)
         if source.format == "jsonl":
-            return JsonLines(source, self.most_bytes)
+            return (JsonArray if is_array(source) else JsonLines)(source, self.most_bytes)
+        if source.format in DELIMITERS:
+            return Table(source, self.most_bytes, DELIMITERS[source.format])
         if source.format == "parquet":
             return Parquet(source, self.fields, self.optional, self.most_bytes)
         return (TextLines if self.text_lines else WholeText)(source, self.most_bytes, self.fields[0])
