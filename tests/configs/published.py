@@ -64,6 +64,7 @@ GPT_2 = {"activation_function": "gelu_new", "architectures": ["GPT2LMHeadModel"]
          "summary_first_dropout": 0.1, "summary_proj_to_labels": True, "summary_type": "cls_index",
          "summary_use_proj": True, "vocab_size": 50257}
 SHORT = [1.0, 1.0, 1.01] + [1.1 + 0.04 * i for i in range(45)]
+WIDE = [1.0 + 0.25 * i for i in range(64)]
 LONG = [1.08, 1.11, 1.14] + [1.34 + 1.3 * i for i in range(45)]
 
 
@@ -199,6 +200,21 @@ def bases():
                                        "sliding_window": 262144, "tie_word_embeddings": False, "vocab_size": 32064},
              "Phi3", arguments(32, 3072, 32, 1, 8192, head=96, vocab=32064, window=262144, rope="longrope", factor=32,
                                short=SHORT, long=LONG)),
+        Case("Phi-3.5-MoE-instruct", {
+            **COMMON, "architectures": ["PhiMoEForCausalLM"], "attention_bias": True, "attention_dropout": 0.0,
+            "auto_map": {"AutoConfig": "configuration_phimoe.PhiMoEConfig"}, "bos_token_id": 1, "eos_token_id": 32000,
+            "hidden_act": "silu", "hidden_dropout": 0.0, "hidden_size": 4096, "input_jitter_noise": 0.01,
+            "intermediate_size": 6400, "lm_head_bias": True, "max_position_embeddings": 131072, "model_type": "phimoe",
+            "num_attention_heads": 32, "num_experts_per_tok": 2, "num_hidden_layers": 32, "num_key_value_heads": 8,
+            "num_local_experts": 16, "original_max_position_embeddings": 4096, "output_router_logits": False,
+            "rms_norm_eps": 1e-05, "rope_scaling": {
+                "long_factor": WIDE, "long_mscale": 1.243163121016122, "original_max_position_embeddings": 4096,
+                "short_factor": WIDE, "short_mscale": 1.243163121016122, "type": "longrope"},
+            "rope_theta": 10000.0, "router_aux_loss_coef": 0.0, "router_jitter_noise": 0.01, "sliding_window": 131072,
+            "tie_word_embeddings": False, "vocab_size": 32064},
+             "Phimoe", dict(layers=32, embed=4096, kv_heads=8, group=4, head=128, expert_ffn=6400, experts=16, vocab=32064,
+                            theta=10000, rope="longrope", factor=32, context=4096, attention_factor=1.243163121016122,
+                            short=WIDE, long=WIDE, bias=True, head_bias=True, window=131072, pooled_weight=0)),
         Case("Phi-4-mini-instruct", {**PHI_3, "bos_token_id": 199999, "eos_token_id": 199999, "full_attn_mod": 1,
                                      "interpolate_factor": 1, "lm_head_bias": False, "max_position_embeddings": 131072,
                                      "mlp_bias": False, "num_attention_heads": 24, "num_key_value_heads": 8,

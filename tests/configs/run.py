@@ -27,7 +27,7 @@ from titan import QUICK, TITANC, call  # noqa: E402
 # Fields that change no number of a model, or that Titan's model does not have (dropout, other heads).
 HARMLESS = {"architectures", "transformers_version", "_name_or_path", "dtype", "torch_dtype", "use_cache", "titan",
             "bos_token_id", "eos_token_id", "pad_token_id", "initializer_range", "max_position_embeddings",
-            "pretraining_tp", "cache_implementation", "attn_pdrop", "embd_pdrop", "resid_pdrop",
+            "pretraining_tp", "cache_implementation", "input_jitter_noise", "attn_pdrop", "embd_pdrop", "resid_pdrop",
             "attention_dropout", "reorder_and_upcast_attn", "n_ctx", "task_specific_params", "auto_map",
             "output_router_logits", "router_aux_loss_coef", "sliding_window_pattern", "max_window_layers",
             "num_nextn_predict_layers", "aux_loss_alpha", "seq_aux", "ep_size", "n_group", "topk_group",

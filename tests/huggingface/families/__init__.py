@@ -2,6 +2,7 @@
 
 import importlib
 import pkgutil
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import transformers
@@ -17,6 +18,8 @@ class Case:
     updated: str = ""  # buffers that Titan's model updates in a step and that of transformers does not
     generates: bool = True  # its text equals that of transformers
     decodes: bool = True  # it has programs with caches
+    base: bool = False  # its file has no head
+    published: Callable[[dict], dict] | None = None  # the form of published configurations, from the one that is saved
 
 
 def all_cases() -> dict[str, Case]:
