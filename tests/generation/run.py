@@ -21,7 +21,8 @@ import torch
 from safetensors.torch import load_file, save_file
 
 TESTS = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(TESTS / "parity"), str(TESTS / "prepare")]
+sys.path[:0] = [str(TESTS / "parity"), str(TESTS / "prepare"), str(TESTS / "generation")]
+import distribution  # noqa: E402
 import makers  # noqa: E402
 from families import random_weights  # noqa: E402
 from titan import (QUICK, ROOT, TITANC, Report, by_torchrun, call, environment_of, on_ranks, precision,  # noqa: E402
@@ -187,6 +188,26 @@ def sampling():
     return good, f"    {one}\n    {again}\n    {other}"
 
 
+def sampled_distribution():
+    """Sampled tokens have the probabilities that transformers computes from the same logits."""
+    try:
+        import transformers  # noqa: F401
+    except ImportError:
+        return True, "    skipped: without the Python package transformers"
+    exe, weights = program_of("llama2", "llama2"), weights_of("llama2")
+    prompts = OUT / "llama2" / "copies.jsonl"
+    prompts.write_text((json.dumps({"prompt": distribution.PROMPT}) + "\n") * distribution.COPIES)
+
+    def draw(options: list[str]) -> list[int]:
+        return distribution.tokens_of(call(
+            [exe, "generate", "--init-from", weights, "--prompts", prompts, "--json", "--max-tokens", "1", "--seed", "3",
+             *options], env=environment_of({}), timeout=300))
+
+    module = importlib.import_module("models.llama2")
+    logits = module.logits(load_file(weights), torch.tensor([list(distribution.PROMPT.encode())]))[0, -1]
+    return distribution.compare(draw, logits)
+
+
 def stops():
     """A continuation ends before a stop text and before a stop token."""
     exe, family = program_of("llama2", "llama2"), "llama2"
@@ -256,6 +277,7 @@ def cases(everything: bool):
         yield f"{family} on stages and tp", partial(on_stages, family, f"{family}_tp", 4)
     yield "in any company", independent_of_batch
     yield "sampling", sampling
+    yield "sampled distribution", sampled_distribution
     yield "stops", stops
     yield "tokenizer", tokenizer
     yield "lost tokenizer", lost_tokenizer
