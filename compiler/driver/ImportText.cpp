@@ -83,7 +83,8 @@ std::string makeImportText(const ImportedModel &model) {
           " {\n"
           "data { format = " +
           format + ", seq = " + std::to_string(model.seq) +
-          ", batch = 8 }\neval { data { format = " + format + " } }\n";
+          ", batch = 8 }\neval { data { format = " + format +
+          " }, every = 100 }\ncheckpoint { every = 100, best = loss }\n";
   if (!model.compute.empty())
     text += "precision { compute = " + model.compute + " }\n";
   if (!model.stored.empty())

@@ -274,7 +274,24 @@ def try_evaluation(one: Path, two: Path, text: Path, other: Path):
     # Outputs of a step and of the evaluation share memory: the former must be read first.
     plain = Launch(steps=6).run(one, text, OUT / "not-evaluated")
     good = good and rows(plain) == rows(OUT / "evaluated-1")
-    return good, f"    one process {found[0]}, two {found[1]}"
+    best, lines = best_weights(one, text, other)
+    return good and best, f"    one process {found[0]}, two {found[1]}\n    best: {lines}"
+
+
+def best_weights(exe: Path, text: Path, other: Path):
+    """`checkpoint.best` keeps the weights of the least evaluated loss, also of a run that goes on."""
+    out, settings = OUT / "best", ["--set", f"eval.data.path={other}", "--set", "eval.every=1", "--set",
+                                   "checkpoint.best=loss", "--set", "optimizer.lr=0.05"]
+    shutil.rmtree(out, ignore_errors=True)
+    losses = []
+    for steps in (3, 8):
+        call([exe, "--data", text, "--out", out, "--steps", "8", "--stop-at", str(steps), *settings,
+              "--set", "checkpoint.every=3"], env=environment_of({}), timeout=300)
+        rows_so_far = map(json.loads, (out / "metrics.jsonl").read_text().splitlines())
+        least = min(row["eval_loss"] for row in rows_so_far if "eval_loss" in row)
+        output = call([exe, "eval", "--data", other, "--init-from", out / "best.safetensors"], env=environment_of({}))
+        losses.append((least, float(output.split()[1])))
+    return all(abs(a - b) <= 1e-8 * abs(a) for a, b in losses), str(losses)
 
 
 def evaluate(exe: Path, text: Path) -> tuple[dict[str, float], str]:

@@ -129,12 +129,22 @@ std::vector<OptionSpec> evaluationOptions() {
   };
 }
 
+OptionSpec best() {
+  OptionSpec spec = effectiveWith(
+      "eval.every=100", choice("checkpoint.best", Fixed::Launch, {"none", "loss"},
+                               "loss: keep the weights of the evaluation with the least loss, as "
+                               "best.safetensors"));
+  spec.idleValue = "0";
+  return spec;
+}
+
 std::vector<OptionSpec> checkpointOptions() {
   return {
       integer("checkpoint.every", Value::ofInt(0), Fixed::Launch, 0,
               "steps between checkpoints; 0: only a run that is stopped by a signal saves one"),
       integer("checkpoint.keep", Value::ofInt(3), Fixed::Launch, 0,
               "number of latest checkpoints that are kept; 0: all"),
+      best(),
   };
 }
 

@@ -74,7 +74,9 @@ static void checkIdle(const Run &run, DiagnosticEngine &diags) {
         std::any_of(run.groups.begin(), run.groups.end(),
                     [&](const Group &group) { return group.values.count(needed) != 0; });
     const bool isOff = spec.type == OptionType::Bool && option.value == spec.initial;
-    if (isDisabledLater || isSetInGroup || isOff)
+    // A launch may name the data of a run with their format.
+    const bool isNamedLater = rule.idleBeside == "eval.data.path" && run.evaluates();
+    if (isDisabledLater || isSetInGroup || isOff || isNamedLater)
       continue;
     const std::string shown = other.value.isNumber() ? other.value.print() : other.value.text;
     if (auto mistake = findIdle(spec.path, rule, shown))

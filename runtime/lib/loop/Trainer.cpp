@@ -1,5 +1,6 @@
 #include "Trainer.h"
 
+#include "BestWeights.h"
 #include "CostReport.h"
 #include "Evaluation.h"
 #include "FiniteCheck.h"
@@ -64,7 +65,8 @@ public:
         report(executor, directory.path(), last, steps),
         profiler(executor, directory.path(), options.profile),
         costs(executor, directory.path(), options.costs),
-        check(executor, trainStep, settings, directory.path()) {
+        check(executor, trainStep, settings, directory.path()),
+        best(executor, settings, directory.path()) {
     for (const GroupSchedule &group : executor.program().groupSchedules)
       groupRates.emplace_back(group.scalar, LearningRate(group.schedule, settings));
   }
@@ -127,7 +129,11 @@ private:
       report.warn("documents are packed into samples, but the model has no input `documents`, so "
                   "positions attend to earlier documents of their sample; {}",
                   inputRemedy(executor.program(), {"documents"}));
-    if (canEvaluate(executor) && settings.integer("eval.every", 0) > 0)
+    if (!canEvaluate(executor) || settings.integer("eval.every", 0) == 0)
+      return;
+    if (getEvaluationSettings(settings).path.empty())
+      report.say("note: nothing is evaluated: pass --eval-data FILE");
+    else
       evaluation.emplace(executor, settings);
   }
 
@@ -450,6 +456,12 @@ private:
     if (results)
       for (const EvaluationResult &result : *results)
         report.writeEvaluation(step, result);
+    bool isBest = false;
+    if (results)
+      asFault([&] { isBest = best.offer(step, row.evaluations); });
+    if (isBest)
+      report.say("step {}: the best evaluation so far; weights in {}", step,
+                 directory.file(bestWeightsName));
     progress.endRow(step);
   }
 
@@ -473,6 +485,7 @@ private:
   Profiler profiler;
   CostReport costs;
   FiniteCheck check;
+  BestWeights best;
   std::vector<WeightRow> weightRows; // of --init-from
   Identity identity;                 // of the inputs, on rank 0
   SourceFiles sourceFiles;           // on rank 0

@@ -76,7 +76,7 @@ void removeUnfinishedCheckpoints(const std::string &runDirectory) {
 std::string archiveRun(const std::string &runDirectory) {
   const fs::path run(runDirectory);
   std::vector<const char *> existing;
-  for (const char *name : {"checkpoints", "model.safetensors"})
+  for (const char *name : {"checkpoints", "model.safetensors", "best.safetensors"})
     if (isPresent(run / name))
       existing.push_back(name);
   if (existing.empty())
@@ -85,7 +85,7 @@ std::string archiveRun(const std::string &runDirectory) {
     existing.push_back("metrics.jsonl");
   const fs::path archive = run / "replaced";
   createDirectories(archive);
-  for (const char *name : {"checkpoints", "model.safetensors", "metrics.jsonl"})
+  for (const char *name : {"checkpoints", "model.safetensors", "best.safetensors", "metrics.jsonl"})
     fs::remove_all(archive / name);
   for (const char *name : existing)
     moveTo(run / name, archive / name);

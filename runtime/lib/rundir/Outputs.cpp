@@ -48,8 +48,9 @@ void checkRunDirectory(const std::string &directory) {
     throw UserError(fmt::format(
         "cannot make the run's directory '{}': '{}' is {}", directory, existing.string(),
         fs::is_directory(existing, ignored) ? "not to be written to" : "no directory"));
-  for (const char *name : {"config.toml", "program.titan", "metrics.jsonl", "status.json",
-                           "weights.tsv", "model.safetensors", sourceConfigName})
+  for (const char *name :
+       {"config.toml", "program.titan", "metrics.jsonl", "status.json", "weights.tsv",
+        "model.safetensors", "best.safetensors", sourceConfigName})
     checkTarget((fs::path(directory) / name).string());
   for (const char *name : getTokenizerFiles())
     checkTarget((fs::path(directory) / name).string());
