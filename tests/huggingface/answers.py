@@ -55,7 +55,8 @@ PROMPT, TOKENS = "u: What is\na:", 20
 RULE = RULES["float64"]
 RUN = [f"data.seq={SEQ}", f"data.batch={BATCH}", "optimizer.lr=8e-4", "optimizer.weight_decay=0.1", "schedule.warmup=2",
        "schedule.decay=linear", "schedule.to=0"]
-SETTINGS = {"answers": ["model.answers=true"], "packed": ["model.packed=true", "data.packing=documents"], "plain": []}
+SETTINGS = {"answers": ["model.answers=true"], "plain": [],
+            "packed": ["model.packed=true", "data.packing=documents", "data.overlong=split"]}
 
 
 def make(name: str):
@@ -211,7 +212,7 @@ def main() -> None:
                                                 "--set", "data.packing=documents")),
               ("message about mixed documents",
                partial(message, ["attend to earlier documents", "--set model.packed=true"],
-                       "--set", "data.packing=documents", kind="answers")),
+                       "--set", "data.packing=documents", "--set", "data.overlong=split", kind="answers")),
               ("message about answers", partial(message, ["so all labels count", "--set model.answers=true"]))]
     report.cases(cases, arguments.names)
     report.end()

@@ -132,7 +132,7 @@ def unknown_token():
     expected_text = f"bad' holds the token {VOCAB} at position {position}, but the model's vocabulary has {VOCAB} tokens"
     lines = []
     for words in (["--data", bad], ["--data", f"1 {good} 1 {bad}"],
-                  ["--data", bad, "--set", "data.packing=documents"],
+                  ["--data", bad, "--set", "data.packing=documents", "--set", "data.overlong=split"],
                   ["--data", good, "--eval-data", f"good={good}", "--eval-data", f"bad={bad}"]):
         done = subprocess.run([exe, *words, "--out", OUT / "refused", "--steps", "2"], capture_output=True, text=True,
                               env=environment_of({}), check=False, timeout=60)

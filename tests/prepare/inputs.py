@@ -214,7 +214,8 @@ def wrong_usage(out: Path) -> None:
             (["--overlong"], (source, "--overlong", "skip")), (["--answer"], (source, "--prompt", "p")),
             (["--text-documents"], (source, "--text-documents", "line")), (["--config"], (source, "--config", "en")),
             (["only one of"], (source, "--field", "a", "--messages", "m")), (["--workers"], (source, "--workers", "0")),
-            (["--as-chat"], (source, "--as-chat", "--messages", "m")), (["--chat-template"], (source, "--chat-template", "x", "--field", "text")),
+            (["--as-chat"], (source, "--as-chat", "--messages", "m")),
+            (["--chat-template"], (source, "--chat-template", "x", "--field", "text")),
             (["unrecognized"], (source, "--fast"))):
         found, output = run(*arguments, *there)
         expect(found == 2 and all(word in output for word in words), f"{arguments}: {found}\n{output}")

@@ -164,5 +164,34 @@ def program_knows_copied_tokenizers(out: Path) -> None:
     expect(len(list((out / "cache").rglob("*.idx"))) == 2, "two preparations")
 
 
-CASES = [program_reads_it, program_prepares, program_checks_weights_first, program_knows_copied_tokenizers,
+def program_prepares_chats(out: Path) -> None:
+    """ShareGPT chats as data have the losses of their preparation. In packs, a chat that is longer than a sample is refused
+    unless an option cuts it or leaves it out, which gives the losses of the preparation that does so."""
+    trained = Trained(out)
+    source = (out / "bigram.titan").read_text().replace("vocab = 256", "vocab = 2000")
+    source = source.replace("mean(cross_entropy(logits, labels, over vocab), over", "weighted_mean(cross_entropy(logits, "
+                            "labels, over vocab), weights, over").replace(
+        "  input labels: int[batch, seq]", "  input labels: int[batch, seq]\n  input weights: f32[batch, seq]")
+    (out / "bigram.titan").write_text(source)
+    call([TITANC, "build", out / "bigram.titan", "-o", trained.exe, *QUICK], cwd=out)
+    tokenizer = makers.byte_pairs(out / "bpe")
+    texts = [text[:60 + 20 * (number % 4)] for number, text in enumerate(corpus(80)) if text.strip()]
+    (out / "share.jsonl").write_text("".join(json.dumps({"conversations": [
+        {"from": "human", "value": text[:20]}, {"from": "gpt", "value": text[20:] or "yes"}]}) + "\n" for text in texts))
+    options, packed = ("--data", "share.jsonl", "--tokenizer", tokenizer), ("--set", "data.packing=documents")
+    for number, (how, prepared) in enumerate((((("--set", "data.overlong=truncate"), ("--overlong", "truncate")),
+                                               (("--set", "data.overlong=skip"), ("--overlong", "skip"))))):
+        prepare("share.jsonl", "--tokenizer", tokenizer, "-o", f"share{number}", "--vocabulary", 2000, "--max-length", 33,
+                *prepared, cwd=out)
+        expected, _ = trained.run("--data", f"share{number}", *packed)
+        found, output = trained.run(*options, *packed, *how)
+        expect("records: chats (`conversations`)" in output and found == expected, f"{how}: {found}, not {expected}\n{output}")
+    _, output = trained.run(*options, *packed, status=1)
+    expect("data.overlong=truncate" in output and "a sample has 33" in output, output)
+    (out / "pairs.jsonl").write_text(json.dumps({"prompt": "a", "chosen": "b", "rejected": "c"}) + "\n")
+    _, output = trained.run("--data", "pairs.jsonl", "--tokenizer", tokenizer, status=1)
+    expect("preference pairs" in output and "data.format=arrays" in output, output)
+
+
+CASES = [program_reads_it, program_prepares, program_prepares_chats, program_checks_weights_first, program_knows_copied_tokenizers,
          program_reports_bad_texts]

@@ -95,6 +95,17 @@ OptionSpec packing(const std::string &section, std::vector<std::string> choices,
   return spec;
 }
 
+/// The treatment of packed documents, also of those to evaluate on.
+OptionSpec overlong() {
+  OptionSpec spec =
+      choice("data.overlong", Fixed::Launch, {"auto", "split", "truncate", "skip"},
+             "packed documents longer than a sample; split: into several, truncate: cut at the "
+             "end, skip: left out, auto: split, and refused if only answers count in the loss");
+  spec.needs = "data.packing=documents";
+  spec.idleValue = "none";
+  return spec;
+}
+
 std::vector<OptionSpec> dataOptions() {
   return {
       choice("data.format", Fixed::Launch, {"text", "indexed", "arrays"},
@@ -102,6 +113,7 @@ std::vector<OptionSpec> dataOptions() {
              "Megatron-LM), arrays: one array per input; written `data = text(\"FILE\")`"),
       file("data.path", "the file to train on, relative to the .titan file"),
       packing("data", {"none", "documents"}, ""),
+      overlong(),
       integer("data.batch", {}, Fixed::Compile, 1, "samples in a step, over all processes"),
       sequence(),
       tokens(),

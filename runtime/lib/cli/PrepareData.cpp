@@ -136,9 +136,14 @@ std::string prepareTexts(const std::string &path, const Program &program, const 
                                 path, tool));
   if (status != 0)
     throw UserError(
-        fmt::format("titan-prepare could not prepare '{}' (status {}). For other fields, answers "
-                    "and chats, run titan-prepare yourself: titan-prepare --help",
+        fmt::format("titan-prepare could not prepare '{}' (status {}). For other fields, forms of "
+                    "records and options, run titan-prepare yourself: titan-prepare --help",
                     path, status));
+  if (!fs::exists(prefix + ".idx"))
+    throw UserError(fmt::format("'{}' has preference pairs, which programs read as arrays: prepare "
+                                "them by titan-prepare, and pass its .safetensors file to a "
+                                "program with data.format=arrays",
+                                path));
   return prefix;
 }
 

@@ -1,7 +1,8 @@
-// Tokenizes a run's texts before the run. If `data.path` or `eval.data.path` names texts (JSON
-// lines, Parquet, text files, folders) instead of indexed tokens, titan-prepare writes their tokens
-// to a cache, and the prefix of these files replaces the path in the settings. titan-prepare skips
-// tokens that are up to date, and processes that prepare the same texts wait for one another.
+// Tokenizes a run's texts and chats before the run. If `data.path` or `eval.data.path` names texts
+// (JSON, tables, Parquet, text files, folders) instead of indexed tokens, titan-prepare writes
+// their tokens to a cache, and the prefix of these files replaces the path in the settings.
+// titan-prepare skips tokens that are up to date, and processes that prepare the same texts wait
+// for one another.
 #pragma once
 
 #include "settings/Options.h"

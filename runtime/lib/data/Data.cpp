@@ -107,15 +107,25 @@ std::optional<WeightsInput> findWeights(const std::vector<InputSpec> &inputs,
   return WeightsInput{static_cast<size_t>(found - inputs.begin()), found->type};
 }
 
+/// A document of which only some labels count must not be split: a part would lack its prompt.
+Overlong readOverlong(const std::string &word, const LabelWeights &weights) {
+  if (word == "truncate")
+    return Overlong::Truncate;
+  if (word == "skip")
+    return Overlong::Skip;
+  return word == "auto" && weights.exist() ? Overlong::Refuse : Overlong::Split;
+}
+
 std::unique_ptr<SampleSet> openTokenSamples(const Program &program, const DataSettings &data,
                                             const std::vector<InputSpec> &inputs) {
   auto stream = openBounded(data.format, data.path, program.vocab);
   LabelWeights weights;
   if (data.format == "indexed" && reads(inputs, Feed::Weights))
     weights = LabelWeights(tokenFilePrefix(data.path), stream->size());
+  const Overlong overlong = readOverlong(data.overlong, weights);
   if (data.packsDocuments)
     return std::make_unique<PackedSamples>(std::move(stream), std::move(weights), data.path,
-                                           program.positions, inputs,
+                                           program.positions, overlong, inputs,
                                            inputRemedy(program, {"documents", "weights"}));
   return std::make_unique<TokenSamples>(std::move(stream), std::move(weights), data.path,
                                         program.positions, inputs);
@@ -197,14 +207,15 @@ void refuseTooLightSets(const std::vector<DataPath> &sets) {
 
 DataSettings getTrainingSettings(const Settings &settings) {
   return {settings.text("data.path", ""), settings.text("data.format", "text"),
-          settings.text("data.packing", "none") == "documents"};
+          settings.text("data.packing", "none") == "documents",
+          settings.text("data.overlong", "auto")};
 }
 
 DataSettings getEvaluationSettings(const Settings &settings) {
   const std::string format = settings.resolveAuto("eval.data.format", "data.format", "text"),
                     packing = settings.resolveAuto("eval.data.packing", "data.packing", "none");
   return {settings.text("eval.data.path", ""), format,
-          packing == "documents" && format == "indexed"};
+          packing == "documents" && format == "indexed", settings.text("data.overlong", "auto")};
 }
 
 DataSource openTrainingData(const Program &program, const std::vector<InputSpec> &inputs,

@@ -18,6 +18,7 @@ struct DataSettings {
   std::string path;   ///< or a mixture (base/data/DataPaths.h)
   std::string format; ///< `arrays`, or a format of openTokens
   bool packsDocuments;
+  std::string overlong = "auto"; ///< packed documents longer than a sample: see docs/data.md
 };
 
 /// The settings of the data to train on, and of those to evaluate on.

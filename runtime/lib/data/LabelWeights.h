@@ -24,6 +24,9 @@ public:
   /// Each label counts.
   LabelWeights() = default;
 
+  /// Whether there is a file.
+  bool exist() const { return file != nullptr; }
+
   /// Writes the weights of tokens [first, first + count) in a floating-point type.
   void read(int64_t first, int64_t count, DType type, void *out) const;
 

@@ -12,24 +12,38 @@
 namespace titan::rt {
 
 PackedSamples::PackedSamples(std::unique_ptr<TokenStream> tokens, LabelWeights labelWeights,
-                             const std::string &path, int64_t sequence,
+                             const std::string &path, int64_t sequence, Overlong overlong,
                              const std::vector<InputSpec> &specs, const std::string &remedy)
     : stream(std::move(tokens)), weights(std::move(labelWeights)), sequence(sequence),
-      inputs(tokenInputs(specs, sequence, path)) {
+      overlong(overlong), inputs(tokenInputs(specs, sequence, path)) {
   if (std::none_of(inputs.begin(), inputs.end(),
                    [](TokenInput input) { return input.feed == Feed::Weights; }))
     throw UserError("packed samples have unused slots, whose losses must not count, but the model "
                     "has no input `weights`: " +
                     remedy);
-  findPacks();
+  findPacks(path);
   if (packs.empty())
-    throw UserError(fmt::format("'{}' holds no document of two tokens or more", path));
+    throw UserError(fmt::format("'{}' holds no document of two tokens or more{}", path,
+                                overlong == Overlong::Skip ? " that fits into a sample" : ""));
 }
 
-void PackedSamples::findPacks() {
+int64_t PackedSamples::firstSlots(int64_t pairs) const {
+  return overlong == Overlong::Skip && pairs > sequence ? 0 : std::min(pairs, sequence);
+}
+
+void PackedSamples::findPacks(const std::string &path) {
   int64_t used = sequence; // so that the first document begins a pack
+  int64_t document = 0;
   stream->forEachDocument([&](int64_t first, int64_t tokens) {
-    const int64_t last = first + tokens - 1; // a label only
+    ++document;
+    if (overlong == Overlong::Refuse && tokens - 1 > sequence)
+      throw UserError(fmt::format(
+          "'{}': document {} has {} tokens, and only some count in the loss, so that a part of it "
+          "would lack its prompt; a sample has {}: --set data.overlong=truncate cuts such "
+          "documents at the end, and --set data.overlong=skip leaves them out",
+          path, document, tokens, sequence + 1));
+    const bool isSplit = overlong == Overlong::Split;
+    const int64_t last = first + (isSplit ? tokens - 1 : firstSlots(tokens - 1)); // a label only
     for (int64_t token = first; token < last;) {
       const int64_t slots = std::min(last - token, sequence);
       if (used + slots > sequence) {
@@ -47,7 +61,7 @@ PackedSamples::Segment PackedSamples::forEachSegment(int64_t pack, Visit visit) 
   Segment segment{0, packs[static_cast<size_t>(pack)], 0, 0};
   while (segment.slot < sequence && segment.token < stream->size()) {
     const int64_t end = stream->nextDocument(segment.token);
-    segment.slots = std::min(end - 1 - segment.token, sequence);
+    segment.slots = firstSlots(end - 1 - segment.token);
     if (segment.slot + segment.slots > sequence)
       break;
     if (segment.slots > 0)
@@ -55,7 +69,7 @@ PackedSamples::Segment PackedSamples::forEachSegment(int64_t pack, Visit visit) 
     segment.document += segment.slots > 0;
     segment.slot += segment.slots;
     segment.token += segment.slots;
-    if (segment.token == end - 1) // a label only
+    if (segment.token == end - 1 || overlong != Overlong::Split) // a label only, or left out
       segment.token = end;
   }
   segment.slots = sequence - segment.slot;

@@ -45,9 +45,9 @@ private:
 
 class Packs {
 public:
-  Packs(const Row &lengths, int64_t sequence)
+  Packs(const Row &lengths, int64_t sequence, Overlong overlong = Overlong::Split)
       : sequence(sequence), set(std::make_unique<Documents>(lengths), LabelWeights(), "packs",
-                                sequence, inputs(sequence), "") {}
+                                sequence, overlong, inputs(sequence), "") {}
 
   int64_t count() const { return set.samples(); }
   /// Slots [first, first + count) of an input; weights as integers.
@@ -109,6 +109,26 @@ TEST(PackedSamples, CutsLongDocuments) {
   EXPECT_EQ(packs.row(3, Feed::Documents), (Row{0, 1, 1, 2}));
 }
 
+// Documents that are cut, or left out, have nothing of theirs in any other sample.
+TEST(PackedSamples, TruncatesLongDocuments) {
+  Packs packs({2, 10, 3, 5}, 4, Overlong::Truncate);
+  ASSERT_EQ(packs.count(), 4);
+  EXPECT_EQ(packs.row(0, Feed::Weights), (Row{1, 0, 0, 0}));
+  EXPECT_EQ(packs.row(1, Feed::Tokens), (Row{2, 3, 4, 5}));
+  EXPECT_EQ(packs.row(1, Feed::Labels), (Row{3, 4, 5, 6}));
+  EXPECT_EQ(packs.row(2, Feed::Tokens), (Row{12, 13, 0, 0}));
+  EXPECT_EQ(packs.row(3, Feed::Tokens), (Row{15, 16, 17, 18}));
+}
+
+TEST(PackedSamples, SkipsLongDocuments) {
+  Packs packs({2, 10, 3, 6, 6, 5, 9}, 4, Overlong::Skip);
+  ASSERT_EQ(packs.count(), 2);
+  EXPECT_EQ(packs.row(0, Feed::Tokens), (Row{0, 12, 13, 0}));
+  EXPECT_EQ(packs.row(0, Feed::Labels), (Row{1, 13, 14, 0}));
+  EXPECT_EQ(packs.row(0, Feed::Documents), (Row{0, 1, 1, 2}));
+  EXPECT_EQ(packs.row(1, Feed::Tokens), (Row{27, 28, 29, 30}));
+}
+
 // Each pair of neighbours in a document occurs once, and no other pair.
 TEST(PackedSamples, HasEveryPairOnce) {
   std::mt19937 chance(3);
@@ -153,8 +173,8 @@ TEST(PackedSamples, SlicesAgreeWithTheWholeSample) {
 TEST(PackedSamples, RefusesUnfillableInputs) {
   auto refusal = [](const Row &lengths, const std::vector<InputSpec> &inputs) -> std::string {
     try {
-      PackedSamples(std::make_unique<Documents>(lengths), LabelWeights(), "packs", 4, inputs,
-                    "declare it");
+      PackedSamples(std::make_unique<Documents>(lengths), LabelWeights(), "packs", 4,
+                    Overlong::Refuse, inputs, "declare it");
     } catch (const UserError &error) {
       return error.what();
     }
@@ -162,6 +182,10 @@ TEST(PackedSamples, RefusesUnfillableInputs) {
   };
   EXPECT_NE(refusal({3}, {{"tokens", DType::I64, {4}}}).find("no input `weights`: declare it"),
             std::string::npos);
+  const std::string tooLong = refusal({5, 6}, {{"weights", DType::F32, {4}}});
+  EXPECT_NE(tooLong.find("'packs': document 2 has 6 tokens"), std::string::npos) << tooLong;
+  EXPECT_NE(tooLong.find("a sample has 5"), std::string::npos) << tooLong;
+  EXPECT_NE(tooLong.find("data.overlong=truncate"), std::string::npos) << tooLong;
   EXPECT_EQ(refusal({1, 1}, {{"weights", DType::F32, {4}}}),
             "'packs' holds no document of two tokens or more");
 }
