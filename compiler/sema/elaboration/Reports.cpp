@@ -145,10 +145,13 @@ Diagnostic &Reports::unknownName(const Path &path, Location at) {
   Diagnostic &diag = report(Code::UnknownName, at, "nothing is named `" + path.text() + "` here");
   bool isSuggested = !diags.isFull() && library.suggestImport(diag, *context.frame->unit, path);
   bool isInside = !path.isSimple() && lookup(path.last()); // `self.wq`
-  std::vector<std::string> visible;
-  context.frame->scope->collect(visible, /*dimsOnly=*/false);
+  const auto isMisspelt = [&] {
+    std::vector<std::string> visible;
+    context.frame->scope->collect(visible, /*dimsOnly=*/false);
+    return !nearestName(name.text, visible).empty();
+  };
   // Data can supply an input of this name, unless the declaration of a value is misspelt.
-  bool isFed = path.isSimple() && findFeed(name.text) && nearestName(name.text, visible).empty();
+  bool isFed = path.isSimple() && findFeed(name.text) && !isMisspelt();
   if (isInside)
     diag.fix(path.loc, path.last().text);
   else if (isFed && context.frame->decl && context.frame->decl->is<ModelDecl>())
