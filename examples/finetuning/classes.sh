@@ -5,7 +5,7 @@ set -euo pipefail
 here=$(dirname "$0") default=classes.jsonl
 . "$here/arguments.sh"
 
-"${PYTHON:-python3}" "$here/arrays.py" classes "$data" --tokenizer "$model" --length "$length" -o "$out/data.safetensors"
+"${PYTHON:-python3}" "$here/arrays.py" "$data" --tokenizer "$model" --length "$length" -o "$out/data.safetensors"
 # The same architecture with another head: LlamaForCausalLM becomes LlamaForSequenceClassification.
 sed 's/"\(.*\)For\(CausalLM\|MaskedLM\)"/"\1ForSequenceClassification"/' "$model/config.json" > "$out/config.json"
 titanc import "$out/config.json" > "$out/tuned.titan"

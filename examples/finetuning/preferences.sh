@@ -4,7 +4,8 @@ set -euo pipefail
 here=$(dirname "$0") default=pairs.jsonl
 . "$here/arguments.sh"
 
-"${PYTHON:-python3}" "$here/arrays.py" pairs "$data" --tokenizer "$model" --length "$length" -o "$out/data.safetensors"
+# A sample has both texts of a pair, each of at most half its length.
+titan-prepare "$data" --tokenizer "$model" --max-length $((length / 2 + 1)) --overlong skip -o "$out/data"
 titanc import "$model" > "$out/tuned.titan"
 cat >> "$out/tuned.titan" <<RUN
 

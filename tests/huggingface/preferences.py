@@ -10,7 +10,7 @@ program trains on pairs of answers of unequal lengths:
 - *evaluation*: accuracy, margin and loss of all pairs.
 - *export*: the imported program exports the policy alone; `transformers` loads it, and reads PyTorch's final parameters.
 
-Without --all, each commit tests a sixth of the cases.
+Without --all, each commit tests one case.
 """
 
 import json
@@ -46,7 +46,12 @@ SIZES = dict(vocab_size=61, hidden_size=24, num_hidden_layers=2, num_attention_h
              intermediate_size=40, max_position_embeddings=64, bos_token_id=1, eos_token_id=2, pad_token_id=0)
 CONFIGS = {"llama": hf.LlamaConfig(**SIZES, head_dim=8),
            "qwen2": hf.Qwen2Config(**SIZES, tie_word_embeddings=True),
-           "smollm3": hf.SmolLM3Config(**SIZES)}
+           "smollm3": hf.SmolLM3Config(**SIZES),
+           "phi3": hf.Phi3Config(**SIZES, sliding_window=7),
+           "gemma3": hf.Gemma3TextConfig(**SIZES, head_dim=8, query_pre_attn_scalar=12, sliding_window=7,
+                                         layer_types=["sliding_attention", "full_attention"]),
+           "qwen3-moe": hf.Qwen3MoeConfig(**SIZES, head_dim=8, num_experts=4, num_experts_per_tok=2, moe_intermediate_size=20,
+                                          norm_topk_prob=True)}
 LOSSES = {"dpo": dict(preferences="dpo", beta=0.3), "flipped": dict(preferences="dpo", beta=0.2, flipped=0.1),
           "ipo": dict(preferences="ipo", beta=0.4)}
 RUNS = """
@@ -66,7 +71,9 @@ train prefer = finetune with {{
 train meshed = prefer on four with {{}}
 """
 MESHES = {"prefer": 1, "meshed": 4}
-CASES = [(*case, run) for case in (("llama", "dpo"), ("smollm3", "flipped"), ("qwen2", "ipo")) for run in MESHES]
+FAMILIES = (("llama", "dpo"), ("smollm3", "flipped"), ("qwen2", "ipo"), ("phi3", "dpo"), ("gemma3", "dpo"),
+            ("qwen3-moe", "dpo"))
+CASES = [(*case, run) for case in FAMILIES for run in MESHES]
 
 
 # Models and data
@@ -75,7 +82,7 @@ CASES = [(*case, run) for case in (("llama", "dpo"), ("smollm3", "flipped"), ("q
 def make(family: str, seed: int):
     """The model of `transformers` and its directory."""
     config, folder = CONFIGS[family], OUT / family / f"hf{seed}"
-    config._attn_implementation = "eager"  # others refuse float64
+    config._attn_implementation = config._experts_implementation = "eager"  # others refuse float64
     architecture = hf.AutoModelForCausalLM._model_mapping[type(config)]  # imports its code, which in_float64 changes
     torch.manual_seed(seed)
     with in_float64():
