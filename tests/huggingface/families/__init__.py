@@ -2,7 +2,6 @@
 
 import importlib
 import pkgutil
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import transformers
@@ -18,8 +17,8 @@ class Case:
     updated: str = ""  # buffers that Titan's model updates in a step and that of transformers does not
     generates: bool = True  # its text equals that of transformers
     decodes: bool = True  # it has programs with caches
+    part: bool = False  # the model of texts in a larger model
     base: bool = False  # its file has no head
-    published: Callable[[dict], dict] | None = None  # the form of published configurations, from the one that is saved
 
 
 def all_cases() -> dict[str, Case]:
