@@ -172,6 +172,28 @@ def DistInsertReshards : Pass<"dist-insert-reshards", "::mlir::func::FuncOp"> {
   ];
 }
 
+def DistJoinReductions : Pass<"dist-join-reductions", "::mlir::func::FuncOp"> {
+  let summary = "adds partial sums before their reduction";
+  let description = [{
+    The terms of a sum that are reductions of partial sums, from one type to one type, are added first and reduced
+    once. They have the type of the sum, and no other use; other terms may be repeated, as biases are. No repeat runs between a
+    partial sum and the addition: it would keep the unreduced value, which is larger.
+
+    ```mlir
+    %1 = titan.add %x, %r0       // %r0 = dist.reshard %p0
+    %2 = titan.add %1, %r1       // %r1 = dist.reshard %p1
+    // becomes
+    %p = titan.add %p0, %p1
+    %r = dist.reshard %p
+    %2 = titan.add %x, %r
+    ```
+  }];
+  let dependentDialects = ["::titan::ir::TitanDialect", "::titan::dist::DistDialect"];
+  let statistics = [
+    Statistic<"joinedReductions", "joined reductions", "Reductions that another one replaced">
+  ];
+}
+
 def DistWidenReductions : Pass<"dist-widen-reductions", "::mlir::func::FuncOp"> {
   let summary = "reduces activations over ranks in the declared element type";
   let description = [{
