@@ -307,7 +307,9 @@ class CollectiveTimeOption<string name, string description>
 def DistHoistCollectives : Pass<"dist-hoist-collectives", "::mlir::func::FuncOp"> {
   let summary = "moves collectives out of loops that repeat them";
   let description = [{
-    In a train program, a collective runs as often as the block in which it stands. Two moves:
+    A collective runs as often as the block in which it stands. Gathers of parameters that all iterations of a
+    repeat over layers read whole move before it; a gathered parameter serves both passes. In a train program, two
+    more moves:
 
     - *Reductions behind a loop.* An iteration argument that only adds up reduced values adds up partial sums
       instead, and one reduction follows the loop. The values may be slots of a stack: a repeat in the loop then
