@@ -85,6 +85,7 @@ void printMemory(llvm::raw_ostream &out, const RunSummary &summary) {
   line(summary.processor.isCuda ? "workspace of cuBLAS" : "GEMM pack buffers",
        report.gemmWorkspace);
   line("flash attention, at most", report.flashAttention);
+  line("packed messages, at most", report.packing);
   if (report.getOnHost())
     line("total, on the device", report.getOnDevice());
   line("parameters, on the host", report.parametersOnHost);
@@ -125,6 +126,7 @@ llvm::json::Object memoryJson(const RunSummary &summary) {
                                         {"step_values", stage.stepValues},
                                         {"inputs", stage.inputs},
                                         {"transient", stage.getTransient()},
+                                        {"packing", stage.packing},
                                         {"total", stage.getTraining()}});
   return llvm::json::Object{{"stages", std::move(stages)},
                             {"stashes", report.stashes},
@@ -137,6 +139,7 @@ llvm::json::Object memoryJson(const RunSummary &summary) {
                             {"transient", report.getTransient()},
                             {"products", report.gemmWorkspace},
                             {"flash_attention", report.flashAttention},
+                            {"packing", report.packing},
                             {"caches", report.caches},
                             {"batch_caches", report.batchCaches},
                             {"uncached", summary.uncached},

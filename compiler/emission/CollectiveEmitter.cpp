@@ -1,23 +1,13 @@
 // Emits one operand of a collective.
 
 #include "compiler/emission/CollectiveEmitter.h"
+#include "dialects/dist/Analysis/CollectiveReport.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 
 using namespace mlir;
 using namespace titan;
 using namespace titan::ir;
 using namespace titan::emission;
-
-int64_t CollectiveEmitter::getSplitDim(NamedTensorType a, NamedTensorType b) {
-  for (auto [i, x, y] : llvm::enumerate(a.getShardingOrReplicated().getDimAxes(),
-                                        b.getShardingOrReplicated().getDimAxes()))
-    if (x.size() > y.size())
-      return i;
-  // A chunk of a chunk: flat storage is the last local dimension. The shard phase shards it further
-  // only if it has no padding.
-  dist::ShardingAttr x = a.getShardingOrReplicated(), y = b.getShardingOrReplicated();
-  return y.isFlat() && x.getFlatAxes().size() > y.getFlatAxes().size() ? x.getFlatFrom() : -1;
-}
 
 TransferShape CollectiveEmitter::getTransferShape(NamedTensorType split, int64_t dim) {
   TransferShape shape;
@@ -70,7 +60,7 @@ std::string emission::getArguments(const CollectiveOperand &operand) {
 }
 
 FailureOr<CollectiveOperand> CollectiveEmitter::gather() {
-  int64_t dim = getSplitDim(from, to);
+  int64_t dim = dist::getSplitDim(from, to);
   CollectiveOperand operand{emitter.getPointer(input), emitter.getPointer(result), {}, ""};
   if (dim >= 0) {
     operand.transfer = getTransferShape(from, dim);
@@ -89,7 +79,7 @@ FailureOr<CollectiveOperand> CollectiveEmitter::gather() {
 }
 
 FailureOr<CollectiveOperand> CollectiveEmitter::scatter() {
-  int64_t dim = getSplitDim(to, from);
+  int64_t dim = dist::getSplitDim(to, from);
   CollectiveOperand operand{emitter.getPointer(input), emitter.getPointer(result), {}, ""};
   if (dim >= 0) {
     operand.transfer = getTransferShape(to, dim);
@@ -123,7 +113,7 @@ LogicalResult CollectiveEmitter::makePartial() {
 }
 
 LogicalResult CollectiveEmitter::localSlice() {
-  int64_t dim = getSplitDim(to, from);
+  int64_t dim = dist::getSplitDim(to, from);
   if (dim < 0)
     return sliceFlat();
   TransferShape shape = getTransferShape(to, dim);
@@ -153,7 +143,7 @@ LogicalResult CollectiveEmitter::localSlice() {
 /// Converts the local shape [a, s, b, g, c] to [a, s / ranks, b, g * ranks, c]: dimension s becomes
 /// sharded, and dimension g is gathered. Dimension g may also precede s.
 FailureOr<CollectiveOperand> CollectiveEmitter::allToAll() {
-  int64_t gathered = getSplitDim(from, to), split = getSplitDim(to, from);
+  int64_t gathered = dist::getSplitDim(from, to), split = dist::getSplitDim(to, from);
   if (isHeadTail(from) || isHeadTail(to))
     return op->emitError("cannot emit an all-to-all of head-tail order; gather and slice instead");
   if (gathered < 0 || split < 0 || from.getShardingOrReplicated().isFlat() ||

@@ -53,8 +53,6 @@ public:
   std::string getCallHead();
 
 private:
-  /// The local dimension with more axes in `a` than in `b`; -1 if only flat axes differ.
-  static int64_t getSplitDim(ir::NamedTensorType a, ir::NamedTensorType b);
   TransferShape getTransferShape(ir::NamedTensorType split, int64_t dim);
   /// Whether the moved axis, which is then alone, shards a dimension of `split` in head-tail order.
   bool isHeadTail(ir::NamedTensorType split);

@@ -3,6 +3,7 @@
 #include "base/arena/PersistentLayout.h"
 #include "base/kernels/BlasWorkspace.h"
 #include "compiler/plan/DeviceWorkspace.h"
+#include "compiler/plan/Packing.h"
 #include "compiler/plan/PipelineRanks.h"
 #include "dialects/titan/IR/Titan.h"
 #include "dialects/titan/Support/Programs.h"
@@ -245,12 +246,15 @@ public:
   MemoryReport report(const pipeline::Pipelines &pipelines) {
     MemoryReport report;
     addPersistent(report, pipelines);
+    Packing packing(degrees, /*hasLanes=*/!processor.isCuda);
     bool loadsLibTorch = llvm::any_of(degrees, [](const auto &axis) { return axis.second > 1; });
     for (auto function : module.getOps<func::FuncOp>()) {
       auto name = function->getAttrOfType<StringAttr>(ir::attr::kProgram);
       if (!name || !pipelines.runs(name.str()))
         continue;
       report.programs.push_back(reporter.report(function));
+      if (isOfTraining(name))
+        packing.add(function);
       if (processor.isCuda) {
         addDeviceWorkspace(report, function);
         continue;
@@ -268,6 +272,7 @@ public:
         loadsLibTorch |= factor.isF64() || !processor.hasVectors;
       });
     }
+    report.packing = packing.getBytes();
     if (loadsLibTorch)
       report.libraries = kLibrariesWithLibTorch;
     return report;

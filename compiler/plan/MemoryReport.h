@@ -82,6 +82,8 @@ struct MemoryReport {
   /// Outside the arena: pack buffers of matrix products on CPUs, the workspace of cuBLAS and, at
   /// most, that of flash attention on devices.
   int64_t gemmWorkspace = 0, flashAttention = 0;
+  /// Outside the arena, at most: values of several pieces, packed for collectives (Packing.h).
+  int64_t packing = 0;
   int64_t libraries = kLibraries;   ///< in memory of the host
   std::vector<StoredBlocks> blocks; ///< buckets of parameters and optimizer states
   std::vector<ProgramMemory> programs;
@@ -96,7 +98,7 @@ struct MemoryReport {
   /// The bytes in memory of the host that a device accesses.
   int64_t getOnHost() const { return parametersOnHost + optimizerOnHost; }
   int64_t getOnDevice() const { return getPersistent() + getTransient() + getWorkspace(); }
-  int64_t getWorkspace() const { return gemmWorkspace + flashAttention; }
+  int64_t getWorkspace() const { return gemmWorkspace + flashAttention + packing; }
   /// The memory that a training run uses, without loaded libraries.
   int64_t getTraining() const { return getOnDevice() + getOnHost(); }
 };

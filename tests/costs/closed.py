@@ -127,7 +127,7 @@ class Closed:
         if policy == "full":
             return BF16 * self.local_width(("e",))
         saved = layer.saved
-        if policy == "block SwiGlu":  # of the block, its input alone, which its norm recomputes from the stream
+        if policy == "block GatedMlp":  # of the block, its input alone, which its norm recomputes from the stream
             saved = [dims for dims in saved if dims != ("f",)]
         heads = self.local_width(("k", "g")) if "k" in self.family.sizes else 0
         return sum(BF16 * self.local_width(dims) for dims in saved) + F32 * heads  # log-sum-exps of attention
@@ -268,11 +268,13 @@ class Closed:
             # [RingAttention]: each pass moves the shards n - 1 times; their cotangents, f32, n times.
             passes = 3 if full else 2
             sent[key([axis], "permute")] += passes * 2 * shard * (n - 1) + 2 * 2 * shard * n
-        else:  # [Ulysses]: q, k, v and the result; the cotangents of all four; operands again
+        else:
+            # [Ulysses]: q, k, v and the result; the cotangents of all four. Residuals have one sharding: operands move
+            # again, and the result, which attention reads by heads and the gradient of its projection by positions.
             q = s["g"] * shard
             passes = 2 * q + 2 * shard  # q and the result, k and v
             times = 3 if full else 2
-            again = q + 2 * shard if not full else 0
+            again = 2 * q + 2 * shard if not full else 0
             sent[key([axis], "all_to_all")] += (passes * times + again) * (n - 1) / n
 
     def add_experts(self, sent, rank):
@@ -329,7 +331,7 @@ class Closed:
 
     def repeated(self, forward) -> float:
         """The operations of the forward pass of layers that the policy repeats: `forward` are those of all."""
-        if self.row.recompute == "block SwiGlu":
+        if self.row.recompute == "block GatedMlp":
             return sum(2 * layer.count * 2 * self.family.size(("e", "f")) for layer in self.family.layers)
         return {"none": 0, "full": 1, "every 2": 0.5}[self.row.recompute] * forward
 
@@ -357,7 +359,7 @@ class Closed:
 
     def recomputed(self) -> float:
         """Elements per token that a fully recomputed layer holds beside its input: those of the layer with most."""
-        if self.row.recompute == "block SwiGlu":
+        if self.row.recompute == "block GatedMlp":
             return 2 * self.local_width(("f",))
         if self.row.recompute == "none":
             return 0

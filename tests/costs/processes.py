@@ -8,6 +8,7 @@ per rank. On every rank:
     number, bytes  of each kind of collective over each axes, and of a pipeline's messages: exact
     messages       the bytes that sockets carry: within 1 % of what the collectives send by definition
     arena          its bytes: exact
+    packing        the bytes of the memory in which collectives pack: exact
     touched        the bytes of the arena's pages that the run accessed: within 2 % of the plan
     peak           touched, and the memory in which collectives pack: within 2 % of the plan
 
@@ -69,25 +70,27 @@ def add_up(uses, steps: int) -> dict:
     return sums
 
 
-def plan_rank(plan: dict, rank: int) -> tuple[dict, int]:
-    """What a rank sends in the steps, and its memory in bytes."""
+def plan_rank(plan: dict, rank: int) -> tuple[dict, int, int]:
+    """What a rank sends in the steps, its arena in bytes, and the memory in which its collectives pack."""
     at, memory = position_in_pipeline(plan, rank), plan["memory"]
     uses = plan["traffic"][at]["collectives"] if plan["traffic"] else plan["collectives"]
-    return add_up(uses, STEPS), (memory["stages"][at] if memory["stages"] else memory)["total"] - memory["products"]
+    own = memory["stages"][at] if memory["stages"] else memory
+    return add_up(uses, STEPS), own["total"] - memory["products"] - own["packing"], own["packing"]
 
 
 def compare(plan: dict, rank: int, seen: dict):
     """(quantity, planned, measured, tolerance)."""
-    planned, total = plan_rank(plan, rank)
+    planned, arena, packing = plan_rank(plan, rank)
     sent, memory = add_up(seen["collectives"], 0), seen["memory"]
     for kind, axes in sorted({*planned, *sent}):
         for what, index in (("number", 0), ("bytes", 1)):
             yield (f"{what} of {kind} over {axes}", planned.get((kind, axes), [0, 0])[index],
                    sent.get((kind, axes), [0, 0])[index], 0)
     yield "messages", sum(size for _, size in planned.values()), seen["message_bytes"], MESSAGES
-    yield "arena", total, memory["arena"] + memory["host"], 0
-    yield "touched", total, memory["touched"], MEMORY
-    yield "peak", total, memory["touched"] + memory["packing"], MEMORY
+    yield "arena", arena, memory["arena"] + memory["host"], 0
+    yield "packing", packing, memory["packing"], 0
+    yield "touched", arena, memory["touched"], MEMORY
+    yield "peak", arena + packing, memory["touched"] + memory["packing"], MEMORY
 
 
 def check(row, text: Path):
@@ -129,7 +132,8 @@ def make_line(row, plan: dict, ranks: list[dict], faults: set) -> str:
     return (f"| {name} | {row.ranks} | {calls // STEPS} "
             f"| {show(sum(size for _, size in planned.values()) / STEPS)} / {show(sent(ranks[busiest]) / STEPS)} "
             f"| {show(ranks[busiest]['message_bytes'] / STEPS)} "
-            f"| {show(plan_rank(plan, largest)[1])} / {show(memory['touched'])} | {show(memory['packing'])} "
+            f"| {show(plan_rank(plan, largest)[1])} / {show(memory['touched'])} "
+            f"| {show(plan_rank(plan, largest)[2])} / {show(memory['packing'])} "
             f"| {' '.join(sorted(faults))} |\n")
 
 

@@ -14,7 +14,7 @@ class Row:
     lines: tuple  # of the map
     seq: int
     batch: int
-    recompute: str = "none"  # "full", "every 2", "block SwiGlu"
+    recompute: str = "none"  # "full", "every 2", "block GatedMlp"
     accumulate: int = 1
     schedule: str = ""
     microbatches: int = 0
@@ -51,7 +51,7 @@ class Row:
 
     def text(self, module: str) -> str:
         """The program for titanc."""
-        recompute = {"every 2": "recompute { every = 2 }", "block SwiGlu": "recompute { blocks = [SwiGlu] }"}
+        recompute = {"every 2": "recompute { every = 2 }", "block GatedMlp": "recompute { blocks = [GatedMlp] }"}
         settings = [f'data = text("x.txt") {{ seq = {self.seq}, batch = {self.batch} }}', "precision { compute = bf16 }",
                     recompute.get(self.recompute, f"recompute = {self.recompute}")]
         if self.accumulate > 1:
@@ -96,7 +96,7 @@ ROWS = [
     Row(lines=(shard(64),), batch=256, **EIGHT, **FULL),
     Row(lines=(shard(64),), batch=64, **EIGHT),
     Row(lines=(shard(64),), batch=64, recompute="every 2", **EIGHT),
-    Row(lines=(shard(64),), batch=64, recompute="block SwiGlu", **EIGHT),
+    Row(lines=(shard(64),), batch=64, recompute="block GatedMlp", **EIGHT),
     Row(lines=(shard(64),), batch=256, accumulate=4, **EIGHT, **FULL),
     Row(lines=(shard(64),), batch=256, accumulate=4, gather="step", **EIGHT, **FULL),
     Row(lines=(shard(64),), batch=256, accumulate=4, gather="step", reduce="step", **EIGHT, **FULL),

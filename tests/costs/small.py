@@ -100,8 +100,4 @@ ROWS = [
     Small("deepseek", (shard(2, "experts, batch"), "tp = 2 splits heads, ffn, vocab, else seq"), 4, (FULL,)),
 ]
 # As in known.py: in each row that a fault names, at least one of its quantities must deviate.
-KNOWN = [
-    Fault("P1", "the plan lacks the memory in which collectives pack operands that are not contiguous",
-          ("olmo2 | *", "* | cp = 4 splits seq { attention = gather }", "* | cp = 4 splits seq { attention = all_to_all }",
-           "*interleaved_1f1b*", "mixtral | * | model.capacity = 1.25", "deepseek | *"), ("peak",)),
-]
+KNOWN = []

@@ -86,6 +86,43 @@ static bool isSplitEverywhere(const Factor &factor, const AxisUse &use) {
   return any;
 }
 
+/// The elements of a value on a rank, of the factors that other axes have split.
+static int64_t getLocalSize(const ShardingRule &rule, std::vector<int> Factor::*dims, size_t value,
+                            int64_t size, const std::vector<int64_t> &degrees) {
+  for (size_t f = 0; f < rule.factors.size(); ++f)
+    if ((rule.factors[f].*dims)[value] >= 0)
+      size /= std::max<int64_t>(degrees[f], 1);
+  return size;
+}
+
+/// Whether a rank sends less if the axis splits the sum over `factor`, which it splits in some of
+/// the operands, than if it gathers all operands that it splits: the others move to the factor, and
+/// the results are reduced.
+static bool isCheaperSplit(const ShardingRule &rule, size_t f, const AxisUse &use,
+                           const ValueSizes &sizes, const AxisInfo &axis,
+                           const std::vector<int64_t> &degrees) {
+  if (sizes.operands.empty())
+    return false;
+  const Factor &factor = rule.factors[f];
+  int64_t gathered = 0, moved = 0, reduced = 0;
+  bool isSplit = false;
+  for (size_t i = 0; i < use.operands.size(); ++i) {
+    if (use.operands[i] < 0)
+      continue;
+    const int64_t size = getLocalSize(rule, &Factor::operandDims, i, sizes.operands[i], degrees);
+    gathered += size;
+    if (factor.operandDims[i] < 0)
+      moved += size;
+    else if (use.operands[i] == factor.operandDims[i])
+      isSplit = true;
+    else
+      moved += size / std::max<int64_t>(axis.degree, 2);
+  }
+  for (size_t r = 0; r < sizes.results.size(); ++r)
+    reduced += 2 * getLocalSize(rule, &Factor::resultDims, r, sizes.results[r], degrees);
+  return isSplit && moved + reduced < gathered;
+}
+
 static bool isReduction(FactorKind kind) {
   return kind == FactorKind::Sum || kind == FactorKind::Max || kind == FactorKind::Min;
 }
@@ -121,6 +158,10 @@ Assignment titan::dist::assignAxis(const ShardingRule &rule, const AxisUse &use,
   for (size_t r = 0; r < use.results.size(); ++r)
     if (int f = findResultFactor(rule, r, use.results[r]); f >= 0)
       offer(f);
+  for (size_t f = 0; best.kind != Assignment::Split && f < rule.factors.size(); ++f)
+    if (rule.factors[f].kind == FactorKind::Sum &&
+        isCheaperSplit(rule, f, use, sizes, axis, degrees))
+      offer(static_cast<int>(f));
   if (axis.attention == AttentionSplit::Heads && rule.attention &&
       best.factor == rule.attention->queries) {
     const int heads = rule.attention->heads;

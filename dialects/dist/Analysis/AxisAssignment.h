@@ -77,8 +77,10 @@ std::optional<int> findForwardingSet(const ShardingRule &rule, const AxisUse &us
 
 /// Chooses the factor of highest preference. Candidates are the reduction factors that the axis
 /// shards in all of their operands, and the factors that it shards in a result. On equal preference
-/// a reduction factor wins. `degrees` has, per factor, the degree of the axes assigned before. An
-/// axis with AttentionSplit::Heads shards that factor of attention instead of the queries.
+/// a reduction factor wins. Without candidates, a sum that the axis shards in one operand, if a
+/// rank then sends less than by gathering the operands. `degrees` has, per factor, the degree of
+/// the axes assigned before. An axis with AttentionSplit::Heads shards that factor of attention
+/// instead of the queries.
 Assignment assignAxis(const ShardingRule &rule, const AxisUse &use, const ValueSizes &sizes,
                       const AxisInfo &axis, const std::vector<int64_t> &degrees);
 

@@ -92,6 +92,16 @@ std::vector<CollectiveUse> dist::reportCollectives(FunctionOpInterface function,
   return uses;
 }
 
+int64_t dist::getSplitDim(ir::NamedTensorType a, ir::NamedTensorType b) {
+  ShardingAttr x = a.getShardingOrReplicated(), y = b.getShardingOrReplicated();
+  for (auto [i, more, less] : llvm::enumerate(x.getDimAxes(), y.getDimAxes()))
+    if (more.size() > less.size())
+      return static_cast<int64_t>(i);
+  // A chunk of a chunk: flat storage is the last local dimension. The shard phase shards it further
+  // only if it has no padding.
+  return y.isFlat() && x.getFlatAxes().size() > y.getFlatAxes().size() ? x.getFlatFrom() : -1;
+}
+
 void dist::printCollectives(llvm::raw_ostream &out, const std::vector<CollectiveUse> &uses) {
   int64_t total = 0;
   for (const CollectiveUse &use : uses) {

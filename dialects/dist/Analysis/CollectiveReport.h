@@ -34,6 +34,10 @@ struct CollectiveUse {
 std::vector<CollectiveUse> reportCollectives(mlir::FunctionOpInterface function,
                                              const Degrees &degrees);
 
+/// The local dimension with more axes in `a` than in `b`, types before and after a collective; -1
+/// if only flat axes differ.
+int64_t getSplitDim(ir::NamedTensorType a, ir::NamedTensorType b);
+
 /// Prints one line per collective, one per value of a coalesced collective, and the sum.
 void printCollectives(llvm::raw_ostream &out, const std::vector<CollectiveUse> &uses);
 

@@ -102,11 +102,38 @@ static Value contractTable(GroupedContractOp op, Value rows, Value table, Value 
   return product;
 }
 
+/// The values that `rows` repeats along dimensions of the indices, or widens. The contraction reads
+/// them instead of a row for every choice.
+static Value getRepeatedRows(GroupedContractOp op, Value rows) {
+  NamedTensorType indices = op.getIndices().getType();
+  while (Operation *source = rows.getDefiningOp()) {
+    auto isRepeated = [&](DimAttr dim) {
+      return getTensorType(source->getOperand(0)).hasDim(dim.getName()) ||
+             indices.hasDim(dim.getName());
+    };
+    auto widening = dyn_cast<CastOp>(source);
+    const bool widens =
+        widening && isSameOrWiderFloat(getTensorType(widening.getInput()).getElementType(),
+                                       getTensorType(rows).getElementType());
+    if (!widens &&
+        !(isa<ExpandOp>(source) && llvm::all_of(getTensorType(rows).getDims(), isRepeated)))
+      break;
+    rows = source->getOperand(0);
+  }
+  return rows;
+}
+
 static LogicalResult flow(GroupedContractOp op, Vjp &v) {
   Value lhs = op.getLhs(), rhs = op.getRhs();
   if (op.getTable() == rhs) {
-    v.flowTo(0, [&] { return contractTable(op, v.cotangent(), rhs, lhs, v); });
-    v.flowTo(1, [&] { return contractRows(op, lhs, v.cotangent(), rhs, v); });
+    Value rows = getRepeatedRows(op, v.cotangent());
+    v.flowTo(0, [&] { return contractTable(op, rows, rhs, lhs, v); });
+    // One of two tensors of rows has each dimension of the indices over which products are summed.
+    const bool isSummed = llvm::all_of(op.getIndices().getType().getDims(), [&](DimAttr dim) {
+      return llvm::any_of(ValueRange{lhs, rows, rhs},
+                          [&](Value value) { return getTensorType(value).hasDim(dim.getName()); });
+    });
+    v.flowTo(1, [&] { return contractRows(op, lhs, isSummed ? rows : v.cotangent(), rhs, v); });
   } else {
     v.flowTo(0, [&] { return contractTable(op, rhs, v.cotangent(), lhs, v); });
     v.flowTo(1, [&] { return contractTable(op, lhs, v.cotangent(), rhs, v); });

@@ -31,9 +31,11 @@ public:
     if (!mlir::isa<mlir::FloatType>(type.getElementType()))
       return;
     setLoc(getGradientLoc(op->getLoc(), operand));
-    // Ranks reduce a parameter's gradient in the gradient dtype.
-    operandCotangents[i] =
-        fitTo(build(), getCotangentType(operand), /*roundBeforeReduce=*/isFromParameter(operand));
+    // Ranks reduce a parameter's gradient in the gradient dtype, and sums in the type of the
+    // operand.
+    mlir::Value built = build();
+    const bool rounds = isFromParameter(operand) || isAccumulation(built.getDefiningOp());
+    operandCotangents[i] = fitTo(built, getCotangentType(operand), /*roundBeforeReduce=*/rounds);
   }
 
   /// The type of a sum of `terms` that becomes the cotangent of `operand`: the operand's

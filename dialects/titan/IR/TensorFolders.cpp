@@ -3,6 +3,7 @@
 // An identity folds if the types are equal, dimensions, element type and sharding. Pairs of
 // inverses and of equal kind fold likewise.
 
+#include "dialects/titan/IR/ElementTypes.h"
 #include "dialects/titan/IR/TensorType.h"
 
 using namespace mlir;
@@ -24,9 +25,18 @@ OpFoldResult StopGradientOp::fold(FoldAdaptor) {
   return foldInverse<StopGradientOp>(*this) ? getInput() : Value();
 }
 
-/// A sum over no dimension is its operand.
+/// A sum over no dimension is its operand. A sum of sums is one sum, unless the inner ones are
+/// rounded.
 OpFoldResult ReduceOp::fold(FoldAdaptor) {
-  return foldIdentity(*this);
+  if (Value same = foldIdentity(*this))
+    return same;
+  auto before = getInput().getDefiningOp<ReduceOp>();
+  Type element = getInput().getType().getElementType();
+  if (!before || !before->hasOneUse() || before.getKind() != getKind() ||
+      (isa<FloatType>(element) && element != getAccumulationType(element)))
+    return {};
+  getInputMutable().assign(before.getInput());
+  return getResult();
 }
 
 OpFoldResult RenameOp::fold(FoldAdaptor) {

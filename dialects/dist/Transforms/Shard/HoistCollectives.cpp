@@ -23,11 +23,14 @@ struct HoistCollectives : titan::dist::impl::DistHoistCollectivesBase<HoistColle
   using DistHoistCollectivesBase::DistHoistCollectivesBase;
 
   void runOnOperation() override {
-    if (!ir::isTrainProgram(getOperation()))
-      return;
     // Of inner loops first: what leaves one of them is in the body of the outer one.
     SmallVector<RepeatOp> loops;
     getOperation().walk([&](RepeatOp repeat) { loops.push_back(repeat); });
+    for (RepeatOp loop : loops)
+      if (!isMicrobatchLoop(loop))
+        TITAN_COUNT(hoistedGathers, hoistInvariantGathers(loop));
+    if (!ir::isTrainProgram(getOperation()))
+      return;
     for (RepeatOp loop : loops)
       TITAN_COUNT(sunkReductions, sinkReductions(loop, getSunkScatters(loop)));
     SmallVector<RepeatOp> microbatchLoops(

@@ -76,7 +76,14 @@ bool isOfParameter(Value value) {
 /// Gathers before an operation, each once.
 class SharedGathers {
 public:
-  explicit SharedGathers(Operation *before) : builder(before) {}
+  explicit SharedGathers(Operation *before) : builder(before) {
+    for (const GatherChain &chain : findChains(*before->getBlock()))
+      if (chain.getGather()->isBeforeInBlock(before))
+        for (Operation *op : chain.operations)
+          results.insert(
+              {{op->getOperand(0), op->getAttrDictionary(), op->getResultTypes().front()},
+               op->getResult(0)});
+  }
 
   /// The chain applied to `source`, a stack of the chain's source if `isStack`.
   Value get(const GatherChain &chain, Value source, bool isStack) {
@@ -174,10 +181,9 @@ void hoistFromRepeats(Block &block) {
 
 } // namespace
 
-unsigned dist::hoistGathers(RepeatOp loop) {
+unsigned dist::hoistInvariantGathers(RepeatOp loop) {
   SharedGathers gathers(loop);
-  for (const RepeatVariant &body : loop.getVariants()) {
-    hoistFromRepeats(body.getBlock());
+  for (const RepeatVariant &body : loop.getVariants())
     // Chains are found one by one: a gather of a gathered value follows the gather before the loop.
     for (auto gather : llvm::make_early_inc_range(body.getBlock().getOps<AllGatherOp>())) {
       if (gather.getInputs().size() != 1)
@@ -189,8 +195,13 @@ unsigned dist::hoistGathers(RepeatOp loop) {
       chain.getResult().replaceAllUsesWith(gathers.get(chain, chain.source, /*isStack=*/false));
       chain.erase();
     }
-  }
   return gathers.getNumGathers();
+}
+
+unsigned dist::hoistGathers(RepeatOp loop) {
+  for (const RepeatVariant &body : loop.getVariants())
+    hoistFromRepeats(body.getBlock());
+  return hoistInvariantGathers(loop);
 }
 
 unsigned dist::sinkGathers(RepeatOp loop) {

@@ -8,6 +8,11 @@
 
 namespace titan::dist {
 
+/// Moves gathers of parameters before the loop that do not depend on the iteration: of parameters
+/// that all iterations read whole. Gathers in the block of the loop that are equal serve as well.
+/// Returns the number of new gathers.
+unsigned hoistInvariantGathers(ir::RepeatOp loop);
+
 /// Moves the gathers of parameters in `loop` before it, those of repeats in the loop as gathers of
 /// whole stacks that the repeats scan. Equal gathers become one. Casts before a gather move with
 /// it. Returns the number of gathers before the loop that the loop reads now.

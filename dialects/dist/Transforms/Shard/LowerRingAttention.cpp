@@ -29,13 +29,16 @@ public:
   /// returns the new sums.
   using Step = function_ref<SmallVector<Value>(Value, ValueRange, ValueRange)>;
 
-  /// All steps from the initial sums. The keys of the next step arrive during a step, so that two
-  /// shards are alive. The last step needs no next one and is apart from the loop.
-  SmallVector<Value> run(ValueRange keys, ValueRange sums, Step step) {
+  /// The steps from number `from` on, with its keys and the sums before it. The keys of the next
+  /// step arrive during a step, so that two shards are alive. The last step needs no next one and
+  /// is apart from the loop.
+  SmallVector<Value> run(int64_t from, ValueRange keys, ValueRange sums, Step step) {
+    if (from == ranks - 1)
+      return step(getNumber(from), keys, sums);
     SmallVector<Value> inits(keys);
     llvm::append_range(inits, sums);
-    auto repeat =
-        create<ir::RepeatOp>(getStepsDim(), /*reverse=*/false, inits, ValueRange(), TypeRange());
+    auto repeat = create<ir::RepeatOp>(getStepsDim(from), /*reverse=*/false, inits, ValueRange(),
+                                       TypeRange());
     {
       OpBuilder::InsertionGuard guard(builder);
       Block &body = repeat.getVariant(0).getBlock();
@@ -44,14 +47,20 @@ public:
       ValueRange arguments = body.getArguments().drop_front();
       ValueRange current = arguments.take_front(keys.size());
       SmallVector<Value> next = pass(current);
-      llvm::append_range(next,
-                         step(body.getArgument(0), current, arguments.drop_front(keys.size())));
+      Value number = body.getArgument(0);
+      if (from)
+        number = create<ir::AddOp>(number.getType(), number, getNumber(from));
+      llvm::append_range(next, step(number, current, arguments.drop_front(keys.size())));
       create<ir::YieldOp>(next);
     }
     ValueRange last = repeat.getResults();
-    Value number = create<ir::ConstantOp>(getScalarType(builder.getI64Type()),
-                                          builder.getI64IntegerAttr(ranks - 1));
-    return step(number, last.take_front(keys.size()), last.drop_front(keys.size()));
+    return step(getNumber(ranks - 1), last.take_front(keys.size()), last.drop_front(keys.size()));
+  }
+
+  /// The number of a step.
+  Value getNumber(int64_t step) {
+    return create<ir::ConstantOp>(getScalarType(builder.getI64Type()),
+                                  builder.getI64IntegerAttr(step));
   }
 
   /// Passes the shards of this rank to the next one.
@@ -108,12 +117,12 @@ private:
     return type.withElementType(ir::getAccumulationType(type.getElementType()));
   }
 
-  ir::DimAttr getStepsDim() {
+  ir::DimAttr getStepsDim(int64_t from) {
     std::string name;
     for (auto axis : axes.getAsRange<StringAttr>())
       name += axis.str() + ".";
-    return ir::DimAttr::get(builder.getContext(), builder.getStringAttr(name + "ring"), ranks - 1,
-                            StringAttr());
+    return ir::DimAttr::get(builder.getContext(), builder.getStringAttr(name + "ring"),
+                            ranks - 1 - from, StringAttr());
   }
 
   OpBuilder builder;
@@ -150,7 +159,7 @@ static void lower(ir::AttentionOp attention, Ring &ring) {
   Value initialSums[] = {ring.fill(attention.getResult(), 0),
                          ring.fill(attention.getLse(), kNoKeys)};
   SmallVector<Value> sums =
-      ring.run({attention.getKey(), attention.getValue()}, initialSums,
+      ring.run(0, {attention.getKey(), attention.getValue()}, initialSums,
                [&](Value number, ValueRange keys, ValueRange before) {
                  auto step = ring.createStep(attention, number, keys);
                  return merge(ring, before, {ring.widen(step.getResult()), step.getLse()});
@@ -162,21 +171,24 @@ static void lower(ir::AttentionOp attention, Ring &ring) {
 
 /// The cotangents of keys and values follow them around the ring. A rank adds its terms when they
 /// arrive, and passes them on during the next step. After the last step they are one rank away from
-/// their owner.
+/// their owner. Nothing arrives in the first step, which is apart from the loop.
 static void lower(ir::AttentionGradOp grad, Ring &ring) {
-  SmallVector<Value> zeros;
-  for (Value result : grad->getResults())
-    zeros.push_back(ring.fill(result, 0));
+  auto compute = [&](Value number, ValueRange keys) {
+    SmallVector<Value> terms;
+    for (Value term : ring.createStep(grad, number, keys)->getResults())
+      terms.push_back(ring.widen(term));
+    return terms;
+  };
+  SmallVector<Value> own{grad.getKey(), grad.getValue()}, next = ring.pass(own),
+                                                          first = compute(ring.getNumber(0), own);
   SmallVector<Value> sums =
-      ring.run({grad.getKey(), grad.getValue()}, zeros,
-               [&](Value number, ValueRange keys, ValueRange before) {
-                 SmallVector<Value> arrived{before[0]};
-                 llvm::append_range(arrived, ring.pass(before.drop_front()));
-                 auto step = ring.createStep(grad, number, keys);
-                 for (auto [sum, term] : llvm::zip_equal(arrived, step->getResults()))
-                   sum = ring.create<ir::AddOp>(sum.getType(), sum, ring.widen(term));
-                 return arrived;
-               });
+      ring.run(1, next, first, [&](Value number, ValueRange keys, ValueRange before) {
+        SmallVector<Value> arrived{before[0]};
+        llvm::append_range(arrived, ring.pass(before.drop_front()));
+        for (auto [sum, term] : llvm::zip_equal(arrived, compute(number, keys)))
+          sum = ring.create<ir::AddOp>(sum.getType(), sum, term);
+        return arrived;
+      });
   SmallVector<Value> results{sums[0]};
   llvm::append_range(results, ring.pass(ValueRange(sums).drop_front()));
   for (auto [result, sum] : llvm::zip_equal(grad->getResults(), results))

@@ -172,6 +172,28 @@ def DistInsertReshards : Pass<"dist-insert-reshards", "::mlir::func::FuncOp"> {
   ];
 }
 
+def DistJoinReductions : Pass<"dist-join-reductions", "::mlir::func::FuncOp"> {
+  let summary = "adds partial sums before their reduction";
+  let description = [{
+    The terms of a sum that are reductions of partial sums, from one type to one type, are added first and reduced
+    once. They have the type of the sum, and no other use; other terms may be repeated, as biases are. No repeat runs between a
+    partial sum and the addition: it would keep the unreduced value, which is larger.
+
+    ```mlir
+    %1 = titan.add %x, %r0       // %r0 = dist.reshard %p0
+    %2 = titan.add %1, %r1       // %r1 = dist.reshard %p1
+    // becomes
+    %p = titan.add %p0, %p1
+    %r = dist.reshard %p
+    %2 = titan.add %x, %r
+    ```
+  }];
+  let dependentDialects = ["::titan::ir::TitanDialect", "::titan::dist::DistDialect"];
+  let statistics = [
+    Statistic<"joinedReductions", "joined reductions", "Reductions that another one replaced">
+  ];
+}
+
 def DistWidenReductions : Pass<"dist-widen-reductions", "::mlir::func::FuncOp"> {
   let summary = "reduces activations over ranks in the declared element type";
   let description = [{
@@ -285,7 +307,9 @@ class CollectiveTimeOption<string name, string description>
 def DistHoistCollectives : Pass<"dist-hoist-collectives", "::mlir::func::FuncOp"> {
   let summary = "moves collectives out of loops that repeat them";
   let description = [{
-    In a train program, a collective runs as often as the block in which it stands. Two moves:
+    A collective runs as often as the block in which it stands. Gathers of parameters that all iterations of a
+    repeat over layers read whole move before it; a gathered parameter serves both passes. In a train program, two
+    more moves:
 
     - *Reductions behind a loop.* An iteration argument that only adds up reduced values adds up partial sums
       instead, and one reduction follows the loop. The values may be slots of a stack: a repeat in the loop then

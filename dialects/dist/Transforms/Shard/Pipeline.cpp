@@ -48,7 +48,8 @@ void dist::buildShardPhase(OpPassManager &passes, const RunSettings &settings) {
   // Adjacent passes: inferred types are preferences until reshards are inserted.
   each.addPass(createDistPropagate());
   each.addPass(createDistInsertReshards());
-  // Both passes need reshards and their uses.
+  // These passes need reshards and their uses. A joined reduction is one reduction of its sum.
+  each.addPass(createDistJoinReductions());
   each.addPass(createDistWidenReductions());
   each.addPass(createDistNarrowReshards());
   each.addPass(createDistLowerReshards());

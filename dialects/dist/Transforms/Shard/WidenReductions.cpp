@@ -70,7 +70,10 @@ static void widen(ReshardOp reshard, Type element) {
   Value sum = reshard.getInput();
   Type own = getTensorType(sum).getElementType();
   NamedTensorType wide = getTensorType(sum).withElementType(element);
-  if (ir::isAccumulation(sum.getDefiningOp()) && sum.hasOneUse())
+  auto rounding = sum.getDefiningOp<ir::CastOp>();
+  if (rounding && rounding.getRoundBeforeReduce() && rounding.getInput().getType() == wide)
+    sum = rounding.getInput();
+  else if (ir::isAccumulation(sum.getDefiningOp()) && sum.hasOneUse())
     sum.setType(wide);
   else
     sum = builder.create<ir::CastOp>(loc, sum, element);
@@ -78,6 +81,8 @@ static void widen(ReshardOp reshard, Type element) {
   Value reduced = builder.create<ReshardOp>(loc, result, sum);
   reshard.replaceAllUsesWith(builder.create<ir::CastOp>(loc, reduced, own).getResult());
   reshard.erase();
+  if (rounding && rounding->use_empty())
+    rounding->erase();
 }
 
 namespace {

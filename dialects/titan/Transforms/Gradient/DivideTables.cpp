@@ -75,7 +75,8 @@ private:
 
 /// Grouped contractions over the same indices, and the elementwise operations between them. The
 /// first contractions read rows that do not depend on an element of the table; the last ones read
-/// rows that the first ones and the elementwise operations computed.
+/// rows that the first ones and the elementwise operations computed. Vectors that the indices
+/// select for results of first contractions, such as biases, are rows, too.
 class RowsOfElements {
 public:
   RowsOfElements(GroupedContractOp first, TableDivision &division)
@@ -87,6 +88,9 @@ public:
       if (auto grouped = dyn_cast<GroupedContractOp>(user);
           grouped && isOfTable(grouped, division) && grouped->getBlock() == first->getBlock())
         all.push_back(grouped);
+    for (Operation *user : indices.getUsers())
+      if (auto gather = dyn_cast<GatherOp>(user); gather && isOfContractions(gather))
+        gathers.insert(gather);
   }
 
   /// Rewrites the operations, unless another operation reads a row. True if it did.
@@ -97,6 +101,8 @@ public:
     for (Operation *op : ops)
       if (auto grouped = dyn_cast<GroupedContractOp>(op))
         divideTable(grouped);
+      else if (auto gather = dyn_cast<GatherOp>(op))
+        divideTable(gather);
       else
         addShard(op);
     for (Operation *op : replaced)
@@ -115,6 +121,21 @@ private:
            !op.getInto() && division.countShards(op) == numShards;
   }
 
+  /// Whether the vectors of the gather are only combined with results of the contractions.
+  bool isOfContractions(GatherOp gather) {
+    NamedTensorType table = gather.getInput().getType();
+    const int64_t at = table.findDimIndex(gather.getAlongAttr());
+    auto isProduct = [&](Value value) {
+      auto grouped = value.getDefiningOp<GroupedContractOp>();
+      return grouped && llvm::is_contained(all, grouped);
+    };
+    return gather.getIndices() == indices && table.getDims()[at] == along &&
+           llvm::all_of(gather->getUsers(), [&](Operation *user) {
+             return user->hasTrait<Elementwise>() && user->getBlock() == all.front()->getBlock() &&
+                    llvm::any_of(user->getOperands(), isProduct);
+           });
+  }
+
   bool readsRows(GroupedContractOp op) { return rows.contains(op.getLhs()); }
 
   /// Finds the rows and, in their order, all operations. A last contraction must read every row.
@@ -130,6 +151,9 @@ private:
           ++numLast;
         else
           rows.insert(grouped.getResult());
+      } else if (gathers.contains(&op)) {
+        ops.push_back(&op);
+        rows.insert(op.getResult(0));
       } else if (reads) {
         if (!op.hasTrait<Elementwise>() && !isa<ShardingConstraintOp>(op))
           return false;
@@ -166,7 +190,7 @@ private:
   }
 
   /// The indices into each shard: those of other shards are out of range.
-  Value getLocalIndices(GroupedContractOp op, TensorBuilder &builder) {
+  Value getLocalIndices(TensorBuilder &builder) {
     if (localIndices)
       return localIndices;
     Type integer = getTensorType(indices).getElementType();
@@ -176,22 +200,25 @@ private:
     return localIndices;
   }
 
-  /// The same contraction with each shard of the table; the last ones sum over the shards.
-  void divideTable(GroupedContractOp op) {
-    OpBuilder opBuilder(op);
-    TensorBuilder builder(opBuilder, op.getLoc());
+  Value splitTable(Value table, TensorBuilder &builder) {
     SmallVector<DimAttr> dims;
-    for (DimAttr dim : getTensorType(op.getRhs()).getDims())
+    for (DimAttr dim : getTensorType(table).getDims())
       if (dim == along)
         dims.append({shard, local});
       else
         dims.push_back(dim);
+    return builder.create<SplitOp>(
+        NamedTensorType::get(getTensorType(table).getElementType(), dims), table, along.getName());
+  }
+
+  /// The same contraction with each shard of the table; the last ones sum over the shards.
+  void divideTable(GroupedContractOp op) {
+    OpBuilder opBuilder(op);
+    TensorBuilder builder(opBuilder, op.getLoc());
     NamedTensorType result = op.getResult().getType();
-    Value table = builder.create<SplitOp>(
-        NamedTensorType::get(getTensorType(op.getRhs()).getElementType(), dims), op.getRhs(),
-        along.getName());
+    Value table = splitTable(op.getRhs(), builder);
     auto divided = builder.create<GroupedContractOp>(withShard(result), op.getLhs(), table,
-                                                     getLocalIndices(op, builder), local.getName());
+                                                     getLocalIndices(builder), local.getName());
     divided->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     Value value = divided;
     if (readsRows(op))
@@ -202,11 +229,24 @@ private:
     replaced.push_back(op);
   }
 
+  /// The vectors of each shard; 0 for indices into other shards, whose rows nothing reads.
+  void divideTable(GatherOp op) {
+    OpBuilder opBuilder(op);
+    TensorBuilder builder(opBuilder, op.getLoc());
+    Value table = splitTable(op.getInput(), builder);
+    Value vectors = builder.create<GatherOp>(withShard(op.getResult().getType()), table,
+                                             getLocalIndices(builder), local.getName());
+    rows.insert(vectors);
+    op.getResult().replaceAllUsesWith(vectors);
+    replaced.push_back(op);
+  }
+
   Value indices, localIndices; ///< into the table; into each shard
   DimAttr along, shard, local; ///< of the table; the shards; the elements of a shard
   int64_t numShards;
-  unsigned numLast = 0;                   ///< last contractions
-  SmallVector<GroupedContractOp> all;     ///< contractions over the indices
+  unsigned numLast = 0;                      ///< last contractions
+  SmallVector<GroupedContractOp> all;        ///< contractions over the indices
+  llvm::SmallPtrSet<Operation *, 4> gathers; ///< of vectors for their results
   llvm::SetVector<Value> rows;            ///< computed by the first contractions, or from such rows
   SmallVector<Operation *> ops, replaced; ///< to rewrite, in order; to erase afterwards
 };

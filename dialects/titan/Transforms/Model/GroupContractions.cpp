@@ -86,7 +86,8 @@ public:
     auto product = builder.create<GroupedContractOp>(
         match->getProductType(), match->rows, match->gather.getInput(), match->gather.getIndices(),
         match->gather.getAlongAttr());
-    Value sum = builder.fitTo(product, match->result);
+    // As a contraction, which rounds the term of each rank.
+    Value sum = builder.fitTo(product, match->result, /*roundBeforeReduce=*/true);
     for (Operation *op : {product.getOperation(), sum.getDefiningOp()})
       op->setDiscardableAttrs(contract->getDiscardableAttrDictionary());
     rewriter.replaceOp(contract, sum);

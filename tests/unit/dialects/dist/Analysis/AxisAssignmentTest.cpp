@@ -36,6 +36,19 @@ TEST(AxisAssignment, ReplicatesByDefault) {
             Assignment::Replicate);
 }
 
+/// A sum over many positions, which the axis shards in one operand, with a small result: the other
+/// operand moves to the positions. With a result as large as the operands, they are gathered.
+TEST(AxisAssignment, SplitsASumOfOneOperandIfTheResultIsSmall) {
+  const AxisUse use{{1, kReplicated}, {kReplicated}};
+  const ValueSizes small{{8 * 1600, 1600 * 4}, {8 * 4}, {true, true}};
+  Assignment got = assignAxis(getMatmulRule(), use, small, getAxis(), {1, 1, 1});
+  EXPECT_EQ(got.kind, Assignment::Split);
+  EXPECT_EQ(got.factor, 1);
+  // The other operand is sharded along another dimension: an all-to-all.
+  EXPECT_EQ(
+      assignAxis(getMatmulRule(), {{1, 1}, {kReplicated}}, small, getAxis(), {1, 1, 1}).factor, 1);
+}
+
 /// Between a reduction factor and a dimension of the result, the axis rules' first one wins.
 TEST(AxisAssignment, FollowsTheOrderOfTheAxisRules) {
   AxisUse use{{1, 0}, {0}};

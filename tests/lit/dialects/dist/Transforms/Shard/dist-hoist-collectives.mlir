@@ -106,3 +106,46 @@ func.func @read(%tokens: !tokens {titan.input = "tokens"}, %v: !x {titan.param =
   }
   return %sum#0, %sum#1 : !x, !x
 }
+
+// -----
+
+!i = !titan.tensor<i64[], <[]>>
+!ws = !titan.tensor<f32[layers = 3, x = 8], <[{}, {}] flat 1 {s}>>
+!wf = !titan.tensor<f32[x = 8], <[{}] flat 0 {s}>>
+!wb = !titan.tensor<bf16[x = 8], <[{}] flat 0 {s}>>
+!xb = !titan.tensor<bf16[x = 8], <[{}]>>
+!x = !titan.tensor<f32[x = 8], <[{}]>>
+
+// What all layers read whole is gathered once, for both passes and in every program; a slot in each layer.
+// CHECK-LABEL: func.func @shared
+// CHECK: %[[CAST:.*]] = titan.cast %arg1
+// CHECK-NEXT: %[[WHOLE:.*]] = dist.all_gather %[[CAST]] over ["s"]
+// CHECK: titan.repeat <layers = 3>
+// CHECK-NOT: dist.all_gather %{{.*}} bf16
+// CHECK: dist.all_gather %{{.*}} : !titan.tensor<f32
+// CHECK-NOT: dist.all_gather
+// CHECK: titan.mul %{{.*}}, %[[WHOLE]]
+// CHECK: titan.repeat <layers = 3> reverse
+// CHECK-NOT: dist.all_gather
+// CHECK: titan.mul %{{.*}}, %[[WHOLE]]
+dist.mesh @mesh [#dist.axis<s = 2>]
+func.func @shared(%w: !ws {titan.param = "w"}, %v: !wf {titan.param = "v"}, %x: !xb) -> (!xb, !xb) attributes {titan.program = "logits"} {
+  %y = titan.repeat <layers = 3> iter_args(%x) scanned(%w) : (!xb, !ws) -> !xb {
+  ^bb0(%l: !i, %a: !xb, %wl: !wf):
+    %0 = dist.all_gather %wl over ["s"] : !wf -> !x
+    %1 = titan.cast %0 : !x -> !xb
+    %2 = titan.cast %v : !wf -> !wb
+    %3 = dist.all_gather %2 over ["s"] : !wb -> !xb
+    %4 = titan.mul %a, %3 : (!xb, !xb) -> !xb
+    %5 = titan.mul %4, %1 : (!xb, !xb) -> !xb
+    titan.yield %5 : !xb
+  }
+  %z = titan.repeat <layers = 3> reverse iter_args(%x) scanned() : (!xb) -> !xb {
+  ^bb0(%l: !i, %a: !xb):
+    %2 = titan.cast %v : !wf -> !wb
+    %3 = dist.all_gather %2 over ["s"] : !wb -> !xb
+    %4 = titan.mul %a, %3 : (!xb, !xb) -> !xb
+    titan.yield %4 : !xb
+  }
+  return %y, %z : !xb, !xb
+}

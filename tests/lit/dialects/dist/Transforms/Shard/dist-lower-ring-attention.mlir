@@ -43,19 +43,28 @@ func.func @forward(%q: !q, %k: !k, %v: !k, %ids: !ids) -> (!q, !lse) {
   return %y, %lse : !q, !lse
 }
 
-// The cotangents of keys and values arrive while a step computes; a last permute returns them to their owners.
+// The cotangents of keys and values arrive while a step computes, from the second step on; a last permute returns them
+// to their owners. So they are sent once per rank: two steps are the repeat, the first and the last one are apart.
 // CHECK-LABEL: func.func @backward
 func.func @backward(%dy: !q, %q: !q, %k: !k, %v: !k, %y: !q, %lse: !lse) -> (!q, !k, !k) {
-  // CHECK: %[[R:.*]]:5 = titan.repeat <cp.ring = 3> iter_args(%arg2, %arg3, %
-  // CHECK-NEXT: ^bb0(%[[S:.*]]: !titan.tensor<i64[], <[]>>, %[[K:[^:]*]]: {{.*}}, %[[V:[^:]*]]: {{.*}}, %[[DQ0:[^:]*]]: {{.*}}, %[[DK0:[^:]*]]: {{.*}}, %[[DV0:[^:]*]]:
+  // CHECK: %[[K1:.*]]:2 = dist.permute %arg2, %arg3 over ["cp"] by 1
+  // CHECK-NEXT: %[[FIRST:.*]] = titan.constant 0 : <i64
+  // CHECK-NEXT: %[[G0:.*]]:3 = titan.attention_grad %arg0, %arg1, %arg2, %arg3, %arg4, %arg5 ring %[[FIRST]] over ["cp"]
+  // CHECK-NEXT: %[[GQ0:.*]] = titan.cast %[[G0]]#0
+  // CHECK-NEXT: %[[GK0:.*]] = titan.cast %[[G0]]#1
+  // CHECK-NEXT: %[[GV0:.*]] = titan.cast %[[G0]]#2
+  // CHECK-NEXT: %[[R:.*]]:5 = titan.repeat <cp.ring = 2> iter_args(%[[K1]]#0, %[[K1]]#1, %[[GQ0]], %[[GK0]], %[[GV0]])
+  // CHECK-NEXT: ^bb0(%[[I:.*]]: !titan.tensor<i64[], <[]>>, %[[K:[^:]*]]: {{.*}}, %[[V:[^:]*]]: {{.*}}, %[[DQ0:[^:]*]]: {{.*}}, %[[DK0:[^:]*]]: {{.*}}, %[[DV0:[^:]*]]:
   // CHECK-NEXT: %[[N:.*]]:2 = dist.permute %[[K]], %[[V]] over ["cp"] by 1
+  // CHECK-NEXT: %[[ONE:.*]] = titan.constant 1 : <i64
+  // CHECK-NEXT: %[[S:.*]] = titan.add %[[I]], %[[ONE]]
   // CHECK-NEXT: %[[D:.*]]:2 = dist.permute %[[DK0]], %[[DV0]] over ["cp"] by 1 : !titan.tensor<f32
   // CHECK-NEXT: %[[G:.*]]:3 = titan.attention_grad %arg0, %arg1, %[[K]], %[[V]], %arg4, %arg5 ring %[[S]] over ["cp"]
   // CHECK-NEXT: %[[GQ:.*]] = titan.cast %[[G]]#0
-  // CHECK-NEXT: %[[DQ:.*]] = titan.add %[[DQ0]], %[[GQ]]
   // CHECK-NEXT: %[[GK:.*]] = titan.cast %[[G]]#1
-  // CHECK-NEXT: %[[DK:.*]] = titan.add %[[D]]#0, %[[GK]]
   // CHECK-NEXT: %[[GV:.*]] = titan.cast %[[G]]#2
+  // CHECK-NEXT: %[[DQ:.*]] = titan.add %[[DQ0]], %[[GQ]]
+  // CHECK-NEXT: %[[DK:.*]] = titan.add %[[D]]#0, %[[GK]]
   // CHECK-NEXT: %[[DV:.*]] = titan.add %[[D]]#1, %[[GV]]
   // CHECK-NEXT: titan.yield %[[N]]#0, %[[N]]#1, %[[DQ]], %[[DK]], %[[DV]]
   // CHECK: dist.permute %[[R]]#3, %[[R]]#4 over ["cp"] by 1
@@ -64,6 +73,7 @@ func.func @backward(%dy: !q, %q: !q, %k: !k, %v: !k, %y: !q, %lse: !lse) -> (!q,
   // CHECK-NEXT: titan.cast
   // CHECK-NEXT: titan.cast %[[HOME]]#0
   // CHECK-NEXT: titan.cast %[[HOME]]#1
+  // CHECK-NOT: dist.permute
   %dq, %dk, %dv = titan.attention_grad %dy, %q, %k, %v, %y, %lse along "seq" head "head" {scale = 0.5, causal} : (!q, !q, !k, !k, !q, !lse) -> (!q, !k, !k)
   return %dq, %dk, %dv : !q, !k, !k
 }
@@ -82,11 +92,10 @@ func.func @gathered(%q: !whole, %k: !whole) -> !whole {
 !partial = !titan.tensor<f32[seq = 8, head = 4], <[{cp}, {}] partial sum {tp}>>
 !lseg = !titan.tensor<f32[seq = 8, group = 2], <[{cp}, {tp}]>>
 
-// Another axis shards the queries that share a key. Cotangents of keys are then partial over that axis, also the initial zeros.
+// Another axis shards the queries that share a key. Cotangents of keys are then partial over that axis.
 // CHECK-LABEL: func.func @unreduced
 func.func @unreduced(%dy: !qg, %q: !qg, %k: !kg, %v: !kg, %y: !qg, %lse: !lseg) -> (!qg, !partial {titan.unreduced}, !partial {titan.unreduced}) {
-  // CHECK-COUNT-2: dist.make_partial %{{.*}} over ["tp"] : {{.*}} -> <f32[seq = 8, head = 4], <[{cp}, {}] partial sum {tp}>>
-  // CHECK: titan.repeat <cp.ring = 3>
+  // CHECK: titan.repeat <cp.ring = 2>
   // CHECK: dist.permute {{.*}} partial sum {tp}
   %dq, %dk, %dv = titan.attention_grad %dy, %q, %k, %v, %y, %lse along "seq" head "head" {scale = 0.5} : (!qg, !qg, !kg, !kg, !qg, !lseg) -> (!qg, !partial, !partial)
   return %dq, %dk, %dv : !qg, !partial, !partial

@@ -83,6 +83,29 @@ func.func @narrow_sums(%x: !h {titan.input = "x"}, %w: !e {titan.param = "w", ti
   return %loss : !s
 }
 
+!rows = !titan.tensor<bf16[seq = 8, slot = 2, in = 4]>
+!table = !titan.tensor<bf16[experts = 5, in = 4, out = 2]>
+!chosen = !titan.tensor<i64[seq = 8, slot = 2]>
+!routed = !titan.tensor<bf16[seq = 8, out = 2]>
+
+// The rows of a grouped contraction are summed in f32 and rounded. Their cotangent is read in bf16, without a row for every
+// choice, so the products are those of bf16.
+// CHECK-LABEL: func.func @grouped
+// CHECK: %[[DY:.*]] = titan.cast %{{.*}} -> <bf16[seq = 8, out = 2]>
+// CHECK: titan.grouped_contract %[[DY]], %{{.*}} {titan.grad_kind = "dgrad"} : (!titan.tensor<bf16[seq = 8, out = 2]>, !titan.tensor<bf16[experts = 5, in = 4, out = 2]>, {{.*}} -> !titan.tensor<bf16[seq = 8, slot = 2, in = 4]>
+// CHECK: titan.grouped_contract %{{.*}}, %[[DY]] {{.*}} {titan.grad_kind = "wgrad"} : (!titan.tensor<bf16[seq = 8, slot = 2, in = 4]>, !titan.tensor<bf16[seq = 8, out = 2]>, {{.*}} -> !titan.tensor<f32[experts = 5, in = 4, out = 2]>
+func.func @grouped(%x: !rows {titan.param = "x", titan.updated_by = @descent}, %w: !table {titan.param = "w", titan.updated_by = @descent}, %i: !chosen {titan.input = "i"}) -> (!s {titan.output = "loss"})
+    attributes {titan.program = "train"} {
+  %r = titan.tanh %x : !rows -> !rows
+  %0 = titan.grouped_contract %r, %w along "experts" at %i : (!rows, !table, !chosen) -> !titan.tensor<f32[seq = 8, slot = 2, out = 2]>
+  %1 = titan.reduce sum %0 : !titan.tensor<f32[seq = 8, slot = 2, out = 2]> -> !titan.tensor<f32[seq = 8, out = 2]>
+  %2 = titan.cast round_before_reduce %1 : !titan.tensor<f32[seq = 8, out = 2]> -> !routed
+  %3 = titan.cast %2 : !routed -> !titan.tensor<f32[seq = 8, out = 2]>
+  %4 = titan.exp %3 : !titan.tensor<f32[seq = 8, out = 2]> -> !titan.tensor<f32[seq = 8, out = 2]>
+  %loss = titan.reduce sum %4 : !titan.tensor<f32[seq = 8, out = 2]> -> !s
+  return %loss : !s
+}
+
 // SGD in f64, the widest type of the gradients, with a state.
 func.func private @descent(%p: !titan.tensor<f64[]> {titan.operand = "parameter"}, %g: !titan.tensor<f64[]> {titan.operand = "gradient"},
                            %m: !titan.tensor<f64[]> {titan.state = "m"})

@@ -40,6 +40,25 @@ func.func @used(%x: !x, %w1: !w1, %w2: !w2, %i: !i) -> (!y, !h) {
   return %y, %h : !y, !h
 }
 
+// Biases of the selected experts are divided like the products to which they are added. Other vectors are not.
+// CHECK-LABEL: func.func @biases
+// CHECK-SAME: %[[X:[^:]*]]: {{[^,]*, [^,]*}}, %[[W1:[^:]*]]: {{.*}}, %[[B1:[^:]*]]: !titan.tensor<f32[experts = 4, ffn = 6]>, %[[W2:[^:]*]]: {{.*}}, %[[B2:[^:]*]]: !titan.tensor<f32[experts = 4, embed = 4]>, %[[I:[^:]*]]: !titan.tensor<i64
+func.func @biases(%x: !x, %w1: !w1, %b1: !titan.tensor<f32[experts = 4, ffn = 6]>, %w2: !w2, %b2: !titan.tensor<f32[experts = 4, embed = 4]>, %i: !i) -> (!y, !y) {
+  // CHECK: %[[L:.*]] = titan.sub %[[I]], %
+  // CHECK: %[[G:.*]] = titan.grouped_contract %[[X]],
+  // CHECK: %[[T:.*]] = titan.split %[[B1]] dim "experts" : {{.*}} -> <f32[experts.shard = 2 of experts, experts.local = 2, ffn = 6]>
+  // CHECK: %[[B:.*]] = titan.gather %[[T]] along "experts.local" at %[[L]] : {{.*}} -> !titan.tensor<f32[experts.shard = 2 of experts, seq = 8, slot = 2, ffn = 6]>
+  // CHECK: titan.add %[[G]], %[[B]] : {{.*}} -> !titan.tensor<f32[experts.shard = 2 of experts, seq = 8, slot = 2, ffn = 6]>
+  // CHECK: titan.gather %[[B2]] along "experts" at %[[I]]
+  %g = titan.grouped_contract %x, %w1 along "experts" at %i : (!x, !w1, !i) -> !h
+  %b = titan.gather %b1 along "experts" at %i : (!titan.tensor<f32[experts = 4, ffn = 6]>, !i) -> !h
+  %h = titan.add %g, %b : (!h, !h) -> !h
+  %y = titan.grouped_contract %h, %w2 along "experts" at %i : (!h, !w2, !i) -> !y
+  %c = titan.gather %b2 along "experts" at %i : (!titan.tensor<f32[experts = 4, embed = 4]>, !i) -> !y
+  %n = titan.neg %c : !y -> !y
+  return %y, %n : !y, !y
+}
+
 // -----
 
 // The axis shards an earlier dimension of the table: nothing is divided.
