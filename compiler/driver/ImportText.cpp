@@ -40,7 +40,7 @@ static std::string printString(const std::string &text) {
 static std::string print(const sema::Value &value) {
   switch (value.kind) {
   case sema::Value::Kind::Float:
-    return printNumber(value.real);
+    return std::isinf(value.real) ? value.print() : printNumber(value.real);
   case sema::Value::Kind::String:
     return printString(value.text);
   case sema::Value::Kind::List: {

@@ -27,8 +27,8 @@ bool isInModel(const Frame *frame) {
 
 const std::set<std::string> &symbolicConstants() {
   static const std::set<std::string> words = {
-      "causal", "interleaved", "half",    "auto",   "f32",   "f64",      "bf16",
-      "f16",    "text",        "indexed", "params", "grads", "optimizer"};
+      "causal", "interleaved", "half",    "auto",   "f32",   "f64",       "bf16",
+      "f16",    "text",        "indexed", "params", "grads", "optimizer", "infinity"};
   return words;
 }
 
@@ -86,6 +86,8 @@ Value Expressions::name(const NameExpr &expr) {
         return Value::ofInt(model.dims[binding->dims[0]].size);
       return binding->value;
     }
+    if (name.text == "infinity")
+      return Value::ofFloat(HUGE_VAL);
     if (isLanguageWord(name.text))
       return Value::ofWord(name.text);
     if (name.text == "_") {

@@ -1,4 +1,5 @@
-// Names that denote themselves in expressions unless a declaration defines them: `causal`, `f32`.
+// Names that denote themselves, or `infinity` a number, unless a declaration defines them:
+// `causal`, `f32`.
 #pragma once
 
 #include <set>

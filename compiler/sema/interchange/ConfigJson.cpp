@@ -1,5 +1,8 @@
 #include "compiler/sema/interchange/ConfigJson.h"
 
+#include "base/text/JsonInfinity.h"
+
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 namespace titan::sema {
@@ -46,7 +49,8 @@ std::string getReason(const Json::exception &error) {
 class TreeBuilder : public nlohmann::json_sax<Json> {
 public:
   TreeBuilder(FileId file, const SourceManager &sources, DiagnosticEngine &diags)
-      : file(file), sources(sources), diags(diags), text(sources.text(file)), read(text.data()) {
+      : file(file), sources(sources), diags(diags), text(markInfinities(sources.text(file))),
+        read(text.data()) {
     root.loc = sources.locate(file, 0, 1);
   }
 
@@ -68,7 +72,10 @@ public:
   bool number_float(double value, const std::string &) override {
     return add(Value::ofFloat(value));
   }
-  bool string(std::string &value) override { return add(Value::ofString(value)); }
+  bool string(std::string &value) override {
+    std::optional<double> infinity = parseInfinity(getMarkedName(value));
+    return add(infinity ? Value::ofFloat(*infinity) : Value::ofString(value));
+  }
   bool binary(Json::binary_t &) override { return false; } // not in text
 
   bool key(std::string &name) override {
@@ -88,7 +95,6 @@ public:
     if (!object) { // an element of a list: it is read and dropped
       dropped.emplace_back();
       object = &dropped.back();
-      lists.back().holdsObjects = true;
     }
     object->isObject = true;
     objects.push_back(object);
@@ -101,6 +107,14 @@ public:
     object.length->value = Value::ofInt(std::ssize(object.members));
     objects.pop_back();
     --depth;
+    const std::optional<double> number = getTaggedNumber(object);
+    if (!dropped.empty() && &object == &dropped.back()) {
+      dropped.pop_back();
+      lists.back().holdsObjects |= !number;
+      lists.back().elements.push_back(number ? Value::ofFloat(*number) : Value());
+    } else if (number) {
+      object = {.loc = object.loc, .value = Value::ofFloat(*number)};
+    }
     return true;
   }
   bool start_array(size_t) override {
@@ -134,6 +148,14 @@ private:
     bool holdsObjects;
   };
   static constexpr size_t maxDepth = 32;
+
+  /// The number of {"__float__": "Infinity"}.
+  static std::optional<double> getTaggedNumber(const ConfigValue &object) {
+    const auto member = object.members.find(floatTag);
+    return object.members.size() == 1 && member != object.members.end()
+               ? parseInfinity(member->second.value.text)
+               : std::nullopt;
+  }
 
   bool refuse(Code code, std::string message) {
     Location at = next ? next->loc : locateKey();
@@ -176,7 +198,7 @@ private:
   FileId file;
   const SourceManager &sources;
   DiagnosticEngine &diags;
-  std::string_view text;
+  std::string text; ///< with the offsets of the file
   const char *read;
   ConfigValue root;
   ConfigValue *next = nullptr; ///< the member whose key was read
@@ -200,7 +222,8 @@ std::optional<Json> toJson(const Value &value) {
   case Value::Kind::Int:
     return Json(value.integer);
   case Value::Kind::Float:
-    return Json(value.real);
+    return std::isinf(value.real) ? Json{{floatTag, value.real < 0 ? "-Infinity" : "Infinity"}}
+                                  : Json(value.real);
   case Value::Kind::Bool:
     return Json(value.boolean());
   case Value::Kind::String:

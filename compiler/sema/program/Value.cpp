@@ -2,6 +2,7 @@
 #include "compiler/sema/program/Callable.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 namespace titan::sema {
@@ -124,6 +125,8 @@ std::string Value::print() const {
   case Kind::Int:
     return std::to_string(integer);
   case Kind::Float:
+    if (std::isinf(real))
+      return real < 0 ? "-infinity" : "infinity";
     std::snprintf(digits, sizeof digits, "%.12g", real);
     return digits;
   case Kind::Bool:

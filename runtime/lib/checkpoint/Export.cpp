@@ -13,6 +13,7 @@
 #include "base/data/DataPaths.h"
 #include "base/files/DurableFile.h"
 #include "base/text/Counted.h"
+#include "base/text/JsonInfinity.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -177,7 +178,8 @@ void writeOtherFiles(const Executor &executor, const Options &options, const Set
   const fs::path folder = ExportDirectory::folderIn(options.exportDirectory);
   if (shards.size() > 1)
     writeShardIndex(folder.string(), "model", shards);
-  writeFileAtomically((folder / "config.json").string(), config.dump(2) + "\n", Sync::Content);
+  writeFileAtomically((folder / "config.json").string(), unmarkInfinities(config.dump(2)) + "\n",
+                      Sync::Content);
   writeFileAtomically((folder / "program.titan").string(), executor.program().source,
                       Sync::Content);
   const bool hasTokenizer = copyTokenizer(chooseTokenizer(options), folder.string());

@@ -1,5 +1,7 @@
 #include "MergeConfig.h"
 
+#include "base/text/JsonInfinity.h"
+
 #include <algorithm>
 #include <string>
 
@@ -41,6 +43,30 @@ Json &create(Json &object, const Json &paths) {
   return *member;
 }
 
+/// `json` with `convert` applied to its members and elements, and then to itself.
+Json map(Json json, Json (*convert)(Json)) {
+  if (json.is_structured())
+    for (Json &member : json)
+      member = map(std::move(member), convert);
+  return convert(std::move(json));
+}
+
+/// A marked infinite number (base/text/JsonInfinity.h) as an object, the form of a program's
+/// values.
+Json tagInfinity(Json json) {
+  const auto *text = json.get_ptr<const std::string *>();
+  const std::string_view name = text ? getMarkedName(*text) : "";
+  return name.empty() ? std::move(json) : Json{{floatTag, name}};
+}
+
+/// The reverse.
+Json markInfinity(Json json) {
+  const bool isTag = json.is_object() && json.size() == 1 && json.contains(floatTag);
+  const auto *name = isTag ? json[floatTag].get_ptr<const std::string *>() : nullptr;
+  const std::string_view mark = name ? getMark(*name) : "";
+  return mark.empty() ? std::move(json) : Json(mark);
+}
+
 class ConfigMerge {
 public:
   explicit ConfigMerge(int64_t positions) : positions(positions) {}
@@ -68,7 +94,7 @@ private:
   bool agrees(const Json &line, const Json &value) const {
     const bool isLonger =
         line["length"].get<bool>() && value.is_number() && value.get<double>() >= double(positions);
-    return isLonger || value == line["value"];
+    return isLonger || value == line["value"] || map(value, tagInfinity) == line["value"];
   }
 
   /// The members of a line's alternative keys.
@@ -153,8 +179,9 @@ private:
 } // namespace
 
 Json mergeConfig(Json source, const Json &lines, int64_t positions) {
+  const bool isMarked = map(source, tagInfinity) != source;
   ConfigMerge(positions).merge(source, lines, /*isNew=*/false);
-  return source;
+  return isMarked ? map(std::move(source), markInfinity) : source;
 }
 
 } // namespace titan::rt

@@ -3,6 +3,7 @@
 #include "base/Error.h"
 #include "base/files/DurableFile.h"
 #include "base/files/FileKind.h"
+#include "base/text/JsonInfinity.h"
 #include "files/ReadFile.h"
 
 #include <filesystem>
@@ -74,7 +75,8 @@ Json findModelConfig(const Json &source, const Json &own) {
 
 Json readJsonObject(const std::string &path) {
   constexpr size_t longest = size_t{64} << 20;
-  Json json = Json::parse(readWholeFile(path, longest), nullptr, /*allow_exceptions=*/false);
+  Json json = Json::parse(markInfinities(readWholeFile(path, longest)), nullptr,
+                          /*allow_exceptions=*/false);
   if (!json.is_object())
     throw UserError(fmt::format("'{}' is no JSON object", path));
   return json;

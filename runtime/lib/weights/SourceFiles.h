@@ -33,7 +33,8 @@ SourceFiles findSourceFiles(const std::string &config, std::span<const WeightSou
 nlohmann::ordered_json findModelConfig(const nlohmann::ordered_json &source,
                                        const nlohmann::ordered_json &own);
 
-/// Throws UserError for a file that is no JSON object.
+/// Infinite numbers are marked (base/text/JsonInfinity.h). Throws UserError for a file that is no
+/// JSON object.
 nlohmann::ordered_json readJsonObject(const std::string &path);
 
 /// Copies generation_config.json to the directory `to`, unless the tokenizer there has one.

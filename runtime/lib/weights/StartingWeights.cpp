@@ -64,6 +64,18 @@ StartingWeights::makeMappedNames(std::span<const NeededWeights> needed) const {
 
 namespace {
 
+/// TensorFlow, and files converted from it, call the weight and the bias of a norm `gamma` and
+/// `beta`: a name in the words of the map, unless the map, too, has the older ones.
+std::string useWords(const std::string &name, const std::set<std::string> &mapped) {
+  constexpr std::pair<std::string_view, std::string_view> words[] = {{".gamma", ".weight"},
+                                                                     {".beta", ".bias"}};
+  for (const auto &[older, word] : words)
+    if (name.ends_with(older) &&
+        std::ranges::none_of(mapped, [&](const auto &each) { return each.ends_with(older); }))
+      return name.substr(0, name.size() - older.size()).append(word);
+  return name;
+}
+
 /// The beginning of names in a store in place of `mapped`, the first word of names in the map.
 struct Renaming {
   std::string mapped, stored;
@@ -78,9 +90,10 @@ public:
   RenamingFinder(const WeightStore &store, std::string prefix, const std::set<std::string> &mapped,
                  const WeightMap &map)
       : prefix(std::move(prefix)) {
-    for (const std::string &name : store.names())
-      if (const std::string whole = this->prefix + name; !isNeedless(map, whole))
-        (mapped.count(whole) ? known : others).insert(whole);
+    for (const std::string &stored : store.names())
+      if (const std::string name = this->prefix + useWords(stored, mapped);
+          !isNeedless(map, this->prefix + stored) && !isNeedless(map, name))
+        (mapped.count(name) ? known : others).insert(name);
     for (const std::string &name : mapped)
       if (const size_t dot = name.find('.', this->prefix.size());
           name.starts_with(this->prefix) && dot != std::string::npos)
@@ -165,7 +178,8 @@ void StartingWeights::nameTensors(std::span<const NeededWeights> needed) {
         hasOwnNames ? std::vector<Renaming>()
                     : RenamingFinder(stores[s], sources[s].prefix, mapped, map).run();
     for (const std::string &name : stores[s].names()) {
-      const SourceTensor given{s, name, rename(sources[s].prefix + name, renamings)};
+      const std::string &word = hasOwnNames ? name : useWords(name, mapped);
+      const SourceTensor given{s, name, rename(sources[s].prefix + word, renamings)};
       const auto [other, isNew] = tensors.emplace(given.mapped, given);
       if (!isNew)
         throw UserError(fmt::format("two sources have the tensor '{}': {} and {}", other->first,

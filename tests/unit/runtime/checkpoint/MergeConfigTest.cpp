@@ -30,6 +30,19 @@ TEST(MergeConfigTest, KeysWithTheValueStayAsTheyAreWritten) {
   EXPECT_EQ(merge(R"({"a":[1,2.0]})", equation(Json::array({1.0, 2}))), R"({"a":[1,2.0]})");
 }
 
+// The forms of Python and of transformers 5; a new value has the form of the source.
+TEST(MergeConfigTest, InfinityStaysAsItIsWritten) {
+  const Json infinity = {{"__float__", "Infinity"}};
+  const char *python = R"({"a":[0.0,"\u0001"]})",
+             *tagged = R"({"a":[0.0,{"__float__":"Infinity"}]})";
+  for (const char *source : {python, tagged})
+    EXPECT_EQ(merge(source, equation(Json::array({0, infinity}))), source);
+  EXPECT_EQ(merge(python, equation(Json::array({1, infinity}))), R"({"a":[1,"\u0001"]})");
+  EXPECT_EQ(merge(tagged, equation(Json::array({1, infinity}))),
+            R"({"a":[1,{"__float__":"Infinity"}]})");
+  EXPECT_EQ(merge(python, equation(Json::array({1, 2}))), R"({"a":[1,2]})");
+}
+
 TEST(MergeConfigTest, OtherValuesAreReplaced) {
   EXPECT_EQ(merge(R"({"z":1,"a":3})", equation(2)), R"({"z":1,"a":2})");
   EXPECT_EQ(merge(R"({"a":2,"b":{"c":3,"d":4}})", equation(2)), R"({"a":2,"b":{"c":2,"d":4}})");

@@ -134,6 +134,26 @@ TEST_F(StartingWeightsTest, ReadsNamesThatLackTheirFirstWord) {
               HasSubstr("there is no tensor 'body.w.weight'"));
 }
 
+// BERT of the hub was converted from TensorFlow.
+TEST_F(StartingWeightsTest, ReadsOlderNamesOfNorms) {
+  map = {"hf",
+         {{"teacher.w", "body.norm.weight", {2, 3}, 0, {2, 3}, {3, 1}},
+          {"w", "body.norm.bias", {2, 3}, 0, {2, 3}, {3, 1}}},
+         {},
+         {}};
+  for (const std::string prefix : {"body.", ""}) {
+    match({file("a", {prefix + "norm.gamma", prefix + "norm.beta"}, 10)});
+    EXPECT_THAT(read(0), ElementsAre(10, 11, 12, 13, 14, 15));
+    EXPECT_THAT(read(1), ElementsAre(16, 17, 18, 19, 20, 21));
+  }
+  EXPECT_THAT(complaint({file("b", {"body.norm.gamma", "body.norm.weight"})}),
+              HasSubstr("two sources have the tensor 'body.norm.weight'"));
+  // A map may have these names itself.
+  map.parameters[0].tensor = "body.norm.gamma";
+  match({file("c", {"body.norm.gamma", "body.norm.beta"}, 10)});
+  EXPECT_THAT(read(0), ElementsAre(10, 11, 12, 13, 14, 15));
+}
+
 // The names of a source that the map has are not those of a component without its prefix.
 TEST_F(StartingWeightsTest, DoesNotTakeOneModelForAnother) {
   map = {"hf",
