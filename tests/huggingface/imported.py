@@ -73,6 +73,9 @@ def make(name: str):
     with lock_product(folder):
         if not folder.exists():
             (model.base_model if CASES[name].base else model).save_pretrained(folder)
+            if CASES[name].published:
+                path = folder / "config.json"
+                path.write_text(json.dumps(CASES[name].published(json.loads(path.read_text()))))
     return model.eval(), folder
 
 

@@ -2,6 +2,7 @@
 
 import importlib
 import pkgutil
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import transformers
@@ -19,6 +20,7 @@ class Case:
     decodes: bool = True  # it has programs with caches
     part: bool = False  # the model of texts in a larger model
     base: bool = False  # its file has no head
+    published: Callable[[dict], dict] | None = None  # the form of published configurations, from the one that is saved
 
 
 def all_cases() -> dict[str, Case]:
