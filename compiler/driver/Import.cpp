@@ -287,8 +287,7 @@ private:
     const auto shapes = weights ? readShapes() : StoredShapes();
     for (const StoredParameter &stored :
          weights ? weights->parameters : std::vector<StoredParameter>()) {
-      constexpr int64_t mostRepeats = 16; // of nested repeats; the first iteration is read
-      const std::string name = makeTensorName(stored, std::vector<int64_t>(mostRepeats), 0);
+      const std::string name = makeTensorName(stored, getFirst(model, stored.parameter), 0);
       const auto found = shapes.find(name);
       if (found == shapes.end() || found->second == stored.shape)
         continue;
@@ -319,6 +318,16 @@ private:
                 "`--lora-on " + options.lora.pattern + "` matches no matrix of the model")
         .help("its matrices are " + sema::listNames(matrices));
     return false;
+  }
+
+  /// The first iteration of the parameter's repeats.
+  static std::vector<int64_t> getFirst(const sema::Model &model, const std::string &parameter) {
+    std::vector<int64_t> first;
+    for (const sema::Parameter &each : model.parameters)
+      if (each.name == parameter)
+        for (const std::vector<int64_t> &iterations : each.iterations)
+          first.push_back(iterations.front());
+    return first;
   }
 
   using StoredShapes = std::map<std::string, std::vector<int64_t>>;

@@ -20,6 +20,31 @@ public:
       shape[d] = std::max(shape[d], layout.dims[d].from + layout.dims[d].extent);
   }
 
+  void add(const StoredTensor &other) {
+    for (const Layout *layout : other.layouts)
+      add(*layout);
+  }
+
+  /// Whether some iteration has both the layout and one of the tensor: then both are in one file
+  /// tensor. Parameters of different kinds of layers are in different ones of the same name.
+  bool meets(const Layout &other) const {
+    return std::any_of(layouts.begin(), layouts.end(), [&](const Layout *layout) {
+      for (size_t i = 0; i < std::min(layout->iterations.size(), other.iterations.size()); ++i) {
+        std::vector<int64_t> common;
+        std::set_intersection(layout->iterations[i].begin(), layout->iterations[i].end(),
+                              other.iterations[i].begin(), other.iterations[i].end(),
+                              std::back_inserter(common));
+        if (common.empty())
+          return false;
+      }
+      return true;
+    });
+  }
+
+  bool has(const Layout &layout) const {
+    return std::find(layouts.begin(), layouts.end(), &layout) != layouts.end();
+  }
+
   /// Reports elements that no parameter has, or several.
   bool check(const MapSizes &sizes, DiagnosticEngine &diags) const {
     const WeightsDecl::Entry &entry = *layouts.front()->entry;
@@ -243,6 +268,20 @@ static std::vector<Layout> readLayouts(const AppliedWeights &weights, const Mode
   return layouts;
 }
 
+/// Adds the layout to the tensor that it meets; tensors that it joins become one.
+static void addLayout(const Layout &layout, std::vector<StoredTensor> &tensors) {
+  StoredTensor joined;
+  joined.add(layout);
+  std::vector<StoredTensor> others;
+  for (const StoredTensor &tensor : tensors)
+    if (tensor.meets(layout))
+      joined.add(tensor);
+    else
+      others.push_back(tensor);
+  others.push_back(std::move(joined));
+  tensors = std::move(others);
+}
+
 std::optional<WeightMap> applyWeights(const std::vector<Symbol> &declarations, const Model &model,
                                       const std::set<std::string> &merged, const Library &library,
                                       DiagnosticEngine &diags) {
@@ -250,16 +289,19 @@ std::optional<WeightMap> applyWeights(const std::vector<Symbol> &declarations, c
   const AppliedWeights weights{declarations};
   const MapSizes sizes(model, "", library, *declarations.front().unit, diags);
   const std::vector<Layout> layouts = readLayouts(weights, model, merged, library, diags);
-  std::map<std::string, StoredTensor> tensors;
+  std::map<std::string, std::vector<StoredTensor>> tensors; // of one name in different iterations
   for (const Layout &layout : layouts)
-    tensors[layout.tensor].add(layout);
-  for (const auto &[name, tensor] : tensors)
-    tensor.check(sizes, diags);
+    addLayout(layout, tensors[layout.tensor]);
+  for (const auto &[name, ofName] : tensors)
+    for (const StoredTensor &tensor : ofName)
+      tensor.check(sizes, diags);
   if (diags.errorReports() != errorsBefore)
     return std::nullopt;
   WeightMap map = readLists(weights, model, library);
   for (const Layout &layout : layouts)
-    map.parameters.push_back(tensors[layout.tensor].locate(layout));
+    for (const StoredTensor &tensor : tensors[layout.tensor])
+      if (tensor.has(layout))
+        map.parameters.push_back(tensor.locate(layout));
   for (const std::string &name : merged)
     if (std::none_of(map.parameters.begin(), map.parameters.end(),
                      [&](const StoredParameter &each) { return each.parameter == name; }))

@@ -29,7 +29,8 @@ Diagnostic &LayoutReader::report(Code code, Location loc, const std::string &mes
 
 std::optional<Layout> LayoutReader::read(const WeightsDecl::Entry &entry,
                                          const Parameter &parameter) {
-  Layout layout{&entry, parameter.name, tensors + entry.tensor.text, {}, {}, {}};
+  Layout layout{&entry, parameter.name, parameter.iterations, tensors + entry.tensor.text, {}, {},
+                {}};
   for (DimId dim : parameter.type.dims)
     if (!addFactors(model.dims[dim], layout.factors))
       return std::nullopt;

@@ -27,6 +27,8 @@ struct StoredDim {
 struct Layout {
   const syntax::WeightsDecl::Entry *entry;
   std::string parameter;
+  /// Of the parameter: for each repeat, the sorted iterations that have it.
+  std::vector<std::vector<int64_t>> iterations;
   std::string writtenTensor; ///< as the entry and the component name it
   std::string tensor;        ///< with numbers for the names of indices: `layers.{0}.wq`
   std::vector<Factor> factors;
