@@ -26,8 +26,23 @@ static bool takesMatrix(const Callable &callable) {
                      [](const Formal *formal) { return formal->name.text != "all"; });
 }
 
+/// Whether a call leaves an argument open, as `LowRank(_)` does.
+static bool isPartial(const CallExpr &call) {
+  return std::any_of(call.args.begin(), call.args.end(), [](const Arg &arg) {
+    auto *name = arg.value ? arg.value->as<NameExpr>() : nullptr;
+    return name && name->path.text() == "_";
+  });
+}
+
 Value readAdapter(const Expr &expr, const Library &library, const Unit &unit,
                   DiagnosticEngine &diags) {
+  if (auto *call = expr.as<CallExpr>(); call && !isPartial(*call)) {
+    diags
+        .report(Code::BadAdapter, expr.loc,
+                "an adapter is a function or a block, and this is the result of a call")
+        .help("write `" + call->callee.text() + "(_, ...)`, with `_` for the parameter");
+    return {};
+  }
   const Value value = evalConstant(expr, library, unit, diags);
   if (value.isError() || value.kind == Value::Kind::None)
     return value;
