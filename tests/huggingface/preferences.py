@@ -63,7 +63,7 @@ parallel four {{
 train prefer = finetune with {{
   model {{ {model} }}
   data = arrays("pairs.safetensors") {{ batch = {batch}, seq = {seq} }}
-  eval {{ data = arrays("pairs.safetensors") }}
+  eval {{ data {{ format = arrays }}, every = 0 }}
   parameters "reference.*" {{ frozen = true }}
   optimizer {{ lr = 8e-4, weight_decay = 0.1 }}
   schedule = wsd {{ warmup = 2, decay = linear, to = 0 }}
