@@ -42,6 +42,20 @@ CLI::Option *addNumber(CLI::App &app, const std::string &name, T least, Target &
   return app.add_option_function<std::string>(name, read, help)->type_name("N");
 }
 
+/// An option with a number above 0.
+inline CLI::Option *addPositive(CLI::App &app, const std::string &name, double &target,
+                                const std::string &help) {
+  auto read = [&target, name](const std::string &text) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool isRead = error == std::errc() && end == text.data() + text.size();
+    if (!isRead || !(value > 0 && value <= std::numeric_limits<double>::max()))
+      refuse(name, "a number above 0", text);
+    target = value;
+  };
+  return app.add_option_function<std::string>(name, read, help)->type_name("N");
+}
+
 /// An option whose legal values are the keys of `words`; `target` becomes the value of the key.
 template <typename T>
 CLI::Option *addWord(CLI::App &app, const std::string &name, const std::map<std::string, T> &words,

@@ -199,18 +199,13 @@ void addInspection(CLI::App &app, Arguments &args) {
 }
 
 void addLora(CLI::App &import, LoraOptions &lora) {
-  CLI::Option *rank =
-      import
-          .add_option(
-              "--lora", lora.rank,
-              "train low-rank adapters of this rank; the parameters of the model are frozen")
-          ->type_name("RANK")
-          ->check(CLI::PositiveNumber);
-  import
-      .add_option("--lora-alpha", lora.alpha,
-                  "factor of the adapters, divided by the rank; default: twice the rank")
+  CLI::Option *rank = cli::addNumber<int64_t>(
+      import, "--lora", 1, lora.rank,
+      "train low-rank adapters of this rank; the parameters of the model are frozen");
+  rank->type_name("RANK");
+  cli::addPositive(import, "--lora-alpha", lora.alpha,
+                   "factor of the adapters, divided by the rank; default: twice the rank")
       ->type_name("ALPHA")
-      ->check(CLI::PositiveNumber)
       ->needs(rank);
   import
       .add_option(

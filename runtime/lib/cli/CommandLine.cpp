@@ -52,11 +52,9 @@ void addRunOptions(CLI::App &app, Options &o) {
   app.add_option("--out", o.out, "the run's directory; default runs/RUN")->type_name("DIR");
   cli::addNumber<int64_t>(app, "--steps", 1, o.steps,
                           "steps to train; also the horizon of the schedule");
-  app.add_option(
-         "--epochs", o.epochs,
-         "passes over the training data, instead of --steps; a fraction is a part of a pass")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber)
+  cli::addPositive(
+      app, "--epochs", o.epochs,
+      "passes over the training data, instead of --steps; a fraction is a part of a pass")
       ->excludes("--steps");
   cli::addNumber<int64_t>(app, "--stop-at", 0, o.stopAt,
                           "end after this step; the schedule does not change");
