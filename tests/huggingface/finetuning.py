@@ -157,7 +157,7 @@ def added(base, adapters):
     for name in (n.removesuffix(".down") for n in adapters if n.endswith(".down")):
         _, layer, matrix = name.split(".")
         down, up = adapters[f"{name}.down"], adapters[f"{name}.up"]
-        update = 2 * torch.tensordot(down, up, 1)
+        update = 2 * torch.tensordot(down, up, ([-1], [-1]))
         if matrix in ("wq", "wk"):  # pairs of neighbours are the halves of the head
             update = update.unflatten(-1, (-1, 2)).transpose(-1, -2).flatten(-2)
         stored = f"model.layers.{layer}.{STORED[matrix]}.weight"

@@ -57,7 +57,7 @@ LOSSES = {"dpo": dict(preferences="dpo", beta=0.3), "flipped": dict(preferences=
 RUNS = """
 parallel four {{
   shard = 2 splits batch stores params, grads, optimizer
-  tp    = 2 splits kv_heads, ffn
+  tp    = 2 splits kv_heads, {wide}
 }}
 
 train prefer = finetune with {{
@@ -190,7 +190,7 @@ def source_of(family: str, kind: str) -> Path:
         if not source.exists():
             text = call([TITANC, "import", folder])
             model = ", ".join(f"{name} = {json.dumps(value)}" for name, value in LOSSES[kind].items())
-            source.write_text(text + RUNS.format(model=model, batch=BATCH, seq=SEQ))
+            source.write_text(text + RUNS.format(model=model, batch=BATCH, seq=SEQ, wide="expert_ffn" if "moe" in family else "ffn"))
     return source
 
 

@@ -128,6 +128,16 @@ bool hasTables(const Match &match) {
                       getTensorType(match.product->getOperand(1)).hasDim(grouped.getAlongAttr()));
 }
 
+/// Whether a dimension that the product sums has the name of one of `other`, which is another
+/// dimension there: the factors cannot meet it.
+bool clashes(const Match &match) {
+  const NamedTensorType product = getTensorType(match.product->getResult(0));
+  return llvm::any_of(getTensorType(match.product->getOperand(0)).getDims(), [&](DimAttr dim) {
+    return !product.hasDim(dim.getName()) && (hasDim(match.getOtherDims(), dim.getName()) ||
+                                              match.getResultType().hasDim(dim.getName()));
+  });
+}
+
 bool hasDimsOf(Value value, Value whole) {
   return llvm::all_of(getTensorType(whole).getDims(),
                       [&](DimAttr dim) { return getTensorType(value).hasDim(dim.getName()); });
@@ -148,7 +158,7 @@ std::optional<Match> findMatch(Operation *op) {
       const Value rest = add->getOperand(1 - side), term = skipConstraints(add->getOperand(side));
       match.rest = rest;
       if (!hasDimsOf(rest, sum) || !hasDimsOf(term, sum) || !matchProduct(term, match) ||
-          !hasTables(match))
+          !hasTables(match) || clashes(match))
         continue;
       match.order(match.product->getOperand(0), match.product->getOperand(1));
       Match swapped = match;

@@ -65,6 +65,18 @@ func.func @decode(%x: !x1 {titan.input = "x"}, %w: !w {titan.param = "w", titan.
   return %y : !y1
 }
 
+// The product sums "embed", which the other operand has for its own result.
+// CHECK-LABEL: func.func @clash
+// CHECK: %[[T:.*]] = titan.add
+// CHECK: titan.contract %[[T]]
+func.func @clash(%x: !x1 {titan.input = "x"}, %w: !w {titan.param = "w", titan.init = #titan.init<normal, [1.0]>}, %h: !y1 {titan.input = "h"})
+    -> (!x1 {titan.output = "logits"}) attributes {titan.program = "clash"} {
+  %p = titan.contract %x, %w : (!x1, !w) -> !y1
+  %t = titan.add %h, %p : (!y1, !y1) -> !y1
+  %y = titan.contract %t, %w : (!y1, !w) -> !x1
+  return %y : !x1
+}
+
 // A sum with another use is computed anyway.
 // CHECK-LABEL: func.func @shared
 // CHECK: %[[T:.*]] = titan.add
