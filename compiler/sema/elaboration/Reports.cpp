@@ -3,8 +3,11 @@
 #include "compiler/sema/elaboration/BodyNames.h"
 #include "compiler/sema/elaboration/Elaboration.h"
 #include "compiler/sema/elaboration/SymbolicConstants.h"
+#include "compiler/sema/modules/CountNames.h"
 #include "compiler/sema/modules/Suggest.h"
 #include "compiler/syntax/ForeignNames.h"
+
+#include "base/text/NearestName.h"
 
 #include <algorithm>
 
@@ -79,15 +82,43 @@ bool Reports::refuseCallable(const Value &value, Location at) {
   return true;
 }
 
+/// The candidates that the body declares and its text has once: nothing uses them.
+std::vector<std::string> Reports::listUnused(const std::vector<std::string> &candidates) const {
+  std::vector<std::string> unused;
+  constexpr size_t mostCandidates = 10'000; // bounds the time of a suggestion
+  if (!context.frame->decl || candidates.size() > mostCandidates)
+    return unused;
+  auto counts = countNames(diags.sourceManager().text(context.frame->decl->loc));
+  for (const std::string &candidate : candidates)
+    if (context.frame->scope->findOwn(candidate) && counts[candidate] == 1)
+      unused.push_back(candidate);
+  return unused;
+}
+
+/// The only name that nothing uses is probably the one that is missing.
+void Reports::noteUnused(Diagnostic &diag) const {
+  std::vector<std::string> visible;
+  context.frame->scope->collect(visible, /*dimsOnly=*/false);
+  if (const std::vector<std::string> unused = listUnused(visible); unused.size() == 1)
+    diag.note(context.frame->scope->findOwn(unused[0])->getDeclaration(),
+              "nothing uses `" + unused[0] + "`, which is declared here");
+}
+
+/// Suggests the nearest name. Of equally near ones, one that nothing uses is probably misspelt
+/// where it is declared, and so is the only unused name if none is near.
 void Reports::suggest(Diagnostic &diag, const Path &path, const Candidates &candidates) {
   if (diags.isFull())
     return;
-  std::string near = nearestName(path.text(), candidates());
+  const std::vector<std::string> known = candidates(), unused = listUnused(known);
+  std::string near = nearestName(path.text(), known);
+  if (const std::string other = nearestName(path.text(), unused);
+      !other.empty() && editDistance(path.text(), other) <= editDistance(path.text(), near))
+    near = other;
   if (near.empty())
     return;
   diag.fix(path.loc, near);
-  if (Binding *known = context.frame->scope->find(near))
-    diag.note(known->getDeclaration(), "`" + near + "` is declared here");
+  if (Binding *binding = context.frame->scope->find(near))
+    diag.note(binding->getDeclaration(), "`" + near + "` is declared here");
   else if (Symbol symbol = library.lookup(*context.frame->unit, near))
     diag.note(getName(*symbol.decl).loc, "`" + near + "` is declared here");
 }
@@ -173,6 +204,8 @@ Diagnostic &Reports::unknownName(const Path &path, Location at) {
               "`, or make it a parameter of `" + getName(*context.frame->decl).text + "`");
   }
   const bool hasHelp = !diag.remedy.empty() || diag.fixIt;
+  if (!hasHelp && !diags.isFull())
+    noteUnused(diag);
   if (name.text == "loss")
     diag.help("terms of the loss are named, and the run minimises their sum: `loss aux = ...`");
   else if (std::string help = foreignHelp(name.text); !hasHelp && !help.empty())

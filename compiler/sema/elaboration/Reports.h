@@ -30,6 +30,8 @@ public:
   bool member(const syntax::Path &path);
 
 private:
+  void noteUnused(Diagnostic &diag) const;
+  std::vector<std::string> listUnused(const std::vector<std::string> &candidates) const;
   bool isCreatedLater(Diagnostic &diag, const syntax::Name &name);
   void suggestFunction(Diagnostic &diag, const syntax::Path &path, const Binding &binding);
   void helpToDeclare(Diagnostic &diag, const syntax::ModelDecl &decl, const syntax::Name &name);

@@ -271,13 +271,13 @@ static std::vector<Layout> readLayouts(const AppliedWeights &weights, const Mode
 /// Adds the layout to the tensor that it meets; tensors that it joins become one.
 static void addLayout(const Layout &layout, std::vector<StoredTensor> &tensors) {
   StoredTensor joined;
-  joined.add(layout);
   std::vector<StoredTensor> others;
   for (const StoredTensor &tensor : tensors)
     if (tensor.meets(layout))
       joined.add(tensor);
     else
       others.push_back(tensor);
+  joined.add(layout);
   others.push_back(std::move(joined));
   tensors = std::move(others);
 }

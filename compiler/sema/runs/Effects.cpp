@@ -1,4 +1,5 @@
 #include "compiler/sema/runs/Effects.h"
+#include "compiler/sema/modules/CountNames.h"
 #include "compiler/sema/modules/Suggest.h"
 #include "compiler/sema/runs/Optimizers.h"
 #include "compiler/sema/runs/SpecifiedModel.h"
@@ -177,38 +178,19 @@ private:
   DiagnosticEngine &diags;
 };
 
-/// The number of occurrences of a name in a source text, without those in comments and strings.
-size_t countName(std::string_view text, const std::string &name) {
-  auto isIdentifierChar = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
-  size_t count = 0;
-  for (size_t i = 0; i < text.size();) {
-    const char begin = text[i];
-    size_t end = i + 1;
-    if (begin == '#' || begin == '"')
-      end = std::min(text.find(begin == '#' ? '\n' : '"', end), text.size() - 1) + 1;
-    else
-      while (isIdentifierChar(static_cast<unsigned char>(begin)) && end < text.size() &&
-             isIdentifierChar(static_cast<unsigned char>(text[end])))
-        ++end;
-    count += text.substr(i, end - i) == name;
-    i = end;
-  }
-  return count;
-}
-
 void checkArguments(const Run &run, const Model &model, const Library &library,
                     DiagnosticEngine &diags) {
   const Symbol base = findBaseModel(run.model, library);
   if (!base)
     return;
   const ModelDecl &decl = *base.decl->as<ModelDecl>();
-  const std::string_view text = diags.sourceManager().text(decl.loc);
+  auto counts = countNames(diags.sourceManager().text(decl.loc));
   // Blocks may use an argument as a dimension, without a mention in the model.
   std::set<std::string> dims;
   for (DimId id = 0; id < model.dims.size(); ++id)
     dims.insert(model.dims[id].name);
   for (const auto &[name, option] : run.modelArguments)
-    if (countName(text, name) == 1 && !dims.count(name)) // its declaration
+    if (counts[name] == 1 && !dims.count(name)) // its declaration
       diags
           .report(Code::OptionWithoutEffect, option.loc,
                   "`model." + name + "` has no effect: model `" + decl.name.text +
