@@ -2,6 +2,7 @@
 
 #include "BestWeights.h"
 #include "CostReport.h"
+#include "Epochs.h"
 #include "Evaluation.h"
 #include "FiniteCheck.h"
 #include "Profiler.h"
@@ -20,20 +21,16 @@
 #include "rundir/Outputs.h"
 #include "rundir/RunDirectory.h"
 #include "settings/LearningRate.h"
-#include "settings/SettingText.h"
 #include "state/TensorFiles.h"
 #include "weights/SourceFiles.h"
 #include "weights/TokenizerFiles.h"
 
 #include "base/Error.h"
 #include "base/files/DurableFile.h"
-#include "base/text/Counted.h"
 
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <vector>
@@ -43,14 +40,6 @@ namespace titan::rt {
 namespace fs = std::filesystem;
 
 namespace {
-
-/// The settings of the training data, if there are any.
-DataSettings requireData(const Settings &settings) {
-  DataSettings data = getTrainingSettings(settings);
-  if (data.path.empty())
-    throw UserError("the run has no training data: pass --data FILE");
-  return data;
-}
 
 /// A training run: its data, its state between steps, and its files.
 class Trainer {
@@ -504,26 +493,6 @@ private:
 
 std::string runDirectory(const Program &program, const Options &options) {
   return options.out.empty() ? "runs/" + program.name : options.out;
-}
-
-/// The settings with the steps of the epochs, the last of which may be a part of a batch.
-static Settings countSteps(Executor &executor, const Options &options, Settings settings) {
-  const Program &program = executor.program();
-  int64_t samples = 0;
-  executor.world().runCollectively([&] {
-    samples =
-        openTrainingData(program, TrainStep(executor).inputs(), requireData(settings), 0).samples();
-  });
-  const double steps = std::ceil(options.epochs * static_cast<double>(samples) /
-                                 static_cast<double>(program.samples));
-  settings.set(readPair(fmt::format("steps={:.0f}", steps), "--epochs"));
-  settings.check();
-  if (executor.isFirst())
-    std::fprintf(stderr, "%s\n",
-                 fmt::format("{:g} epochs of {} are {:.0f} steps", options.epochs,
-                             counted(samples, "sample"), steps)
-                     .c_str());
-  return settings;
 }
 
 int train(Executor &executor, const Options &options, const Settings &settings) {
