@@ -86,7 +86,7 @@ void refuseSources(const std::string &path, std::span<const WeightSource> source
                                 : fs::absolute(source.path).parent_path();
     if (fs::equivalent(folder, path, missing))
       throw UserError(fmt::format(
-          "--hf '{}' is the directory of --init-from: the export would replace its configuration, "
+          "'{}' is the directory of --init-from: the export would replace its configuration, "
           "and its weights without the tensors that the program does not need. Pass another "
           "directory",
           path));
@@ -95,7 +95,7 @@ void refuseSources(const std::string &path, std::span<const WeightSource> source
 
 [[noreturn]] void refuseRun(const std::string &path, const std::string &file,
                             const fs::path &instead) {
-  throw UserError(fmt::format("--hf '{}' is the directory of a run, as its file '{}' shows: "
+  throw UserError(fmt::format("'{}' is the directory of a run, as its file '{}' shows: "
                               "pass another directory, such as '{}'",
                               path, file, instead.string()));
 }
@@ -125,12 +125,12 @@ void ExportDirectory::check(const std::string &path, std::span<const WeightSourc
     else if (isBesideWeights(name))
       others.push_back(name);
   if (!weights.empty())
-    throw UserError(fmt::format("--hf '{}' has weights that are not of an export: {}. Other "
+    throw UserError(fmt::format("'{}' has weights that are not of an export: {}. Other "
                                 "software could load them in place of the new ones: pass another "
                                 "directory, or remove these files",
                                 path, listSome(weights)));
   if (!others.empty() && !hasExport(path, names))
-    throw UserError(fmt::format("--hf '{}' has files that are not of an export: {}. The export "
+    throw UserError(fmt::format("'{}' has files that are not of an export: {}. The export "
                                 "would replace them: pass another directory, or remove these files",
                                 path, listSome(others)));
   for (const std::string &name : others)

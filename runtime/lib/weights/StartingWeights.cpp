@@ -1,5 +1,7 @@
 #include "StartingWeights.h"
 
+#include "StoredNames.h"
+
 #include "base/Error.h"
 #include "base/text/Glob.h"
 #include "base/weights/ShorterTensor.h"
@@ -62,110 +64,6 @@ StartingWeights::makeMappedNames(std::span<const NeededWeights> needed) const {
   return names;
 }
 
-namespace {
-
-/// TensorFlow, and files converted from it, call the weight and the bias of a norm `gamma` and
-/// `beta`: a name in the words of the map, unless the map, too, has the older ones.
-std::string useWords(const std::string &name, const std::set<std::string> &mapped) {
-  constexpr std::pair<std::string_view, std::string_view> words[] = {{".gamma", ".weight"},
-                                                                     {".beta", ".bias"}};
-  for (const auto &[older, word] : words)
-    if (name.ends_with(older) &&
-        std::ranges::none_of(mapped, [&](const auto &each) { return each.ends_with(older); }))
-      return name.substr(0, name.size() - older.size()).append(word);
-  return name;
-}
-
-/// The beginning of names in a store in place of `mapped`, the first word of names in the map.
-struct Renaming {
-  std::string mapped, stored;
-};
-
-/// A store may have other first words of names than the map: none, as `transformers` saves a model
-/// without its heads (`h.0.ln_1.weight` for `transformer.h.0.ln_1.weight`), or longer ones, as it
-/// saves the text model beside a vision tower (`model.language_model.norm.weight` for
-/// `model.norm.weight`).
-class RenamingFinder {
-public:
-  RenamingFinder(const WeightStore &store, std::string prefix, const std::set<std::string> &mapped,
-                 const WeightMap &map)
-      : prefix(std::move(prefix)) {
-    for (const std::string &stored : store.names())
-      if (const std::string name = this->prefix + useWords(stored, mapped);
-          !isNeedless(map, this->prefix + stored) && !isNeedless(map, name))
-        (mapped.count(name) ? known : others).insert(name);
-    for (const std::string &name : mapped)
-      if (const size_t dot = name.find('.', this->prefix.size());
-          name.starts_with(this->prefix) && dot != std::string::npos)
-        expected[name.substr(0, dot + 1)].push_back(name.substr(dot + 1));
-  }
-
-  std::vector<Renaming> run() const {
-    std::vector<Renaming> renamings;
-    for (const auto &[mapped, rests] : expected)
-      if (count(known, mapped, rests) == 0)
-        if (const std::optional<std::string> stored = choose(mapped, rests))
-          renamings.push_back({mapped, *stored});
-    return renamings;
-  }
-
-private:
-  /// Whether the map has the name already: of a copy, or of a tensor that the model does not need.
-  static bool isNeedless(const WeightMap &map, const std::string &name) {
-    return std::ranges::any_of(map.unused,
-                               [&](const auto &pattern) { return matchesGlob(pattern, name); }) ||
-           std::ranges::any_of(map.copies, [&](const auto &copy) { return copy.first == name; });
-  }
-
-  static int64_t count(const std::set<std::string> &names, const std::string &begin,
-                       const std::vector<std::string> &rests) {
-    return std::count_if(rests.begin(), rests.end(),
-                         [&](const std::string &rest) { return names.count(begin + rest) != 0; });
-  }
-
-  /// The beginning with most names of the mapped. Among several, the one that ends with the mapped.
-  std::optional<std::string> choose(const std::string &mapped,
-                                    const std::vector<std::string> &rests) const {
-    std::set<std::string> begins;
-    for (const std::string &name : others)
-      if (name.ends_with(rests.front())) {
-        std::string begin = name.substr(0, name.size() - rests.front().size());
-        if (begin == prefix || begin.ends_with('.'))
-          begins.insert(std::move(begin));
-      }
-    std::vector<std::string> best;
-    int64_t most = 0;
-    for (const std::string &begin : begins) {
-      const int64_t found = count(others, begin, rests);
-      if (found > most)
-        best.clear();
-      if (found >= std::max<int64_t>(most, 1))
-        best.push_back(begin);
-      most = std::max(most, found);
-    }
-    if (best.size() > 1)
-      std::erase_if(best, [&](const std::string &begin) {
-        return !begin.ends_with("." + mapped.substr(prefix.size()));
-      });
-    return best.size() == 1 ? std::optional(best.front()) : std::nullopt;
-  }
-
-  std::string prefix;
-  std::set<std::string> known, others; ///< names that the map has, and that it does not have
-  std::map<std::string, std::vector<std::string>> expected; ///< rests by first mapped
-};
-
-/// The name in the map for a name in a store.
-std::string rename(const std::string &name, const std::vector<Renaming> &renamings) {
-  const Renaming *longest = nullptr;
-  for (const Renaming &each : renamings)
-    if (name.starts_with(each.stored) && (!longest || each.stored.size() > longest->stored.size()))
-      longest = &each;
-  return longest ? longest->mapped + name.substr(longest->stored.size()) : name;
-}
-
-} // namespace
-
 void StartingWeights::nameTensors(std::span<const NeededWeights> needed) {
   tensors.clear();
   const std::set<std::string> mapped = makeMappedNames(needed);
@@ -176,7 +74,7 @@ void StartingWeights::nameTensors(std::span<const NeededWeights> needed) {
     });
     const std::vector<Renaming> renamings =
         hasOwnNames ? std::vector<Renaming>()
-                    : RenamingFinder(stores[s], sources[s].prefix, mapped, map).run();
+                    : findRenamings(stores[s], sources[s].prefix, mapped, map);
     for (const std::string &name : stores[s].names()) {
       const std::string &word = hasOwnNames ? name : useWords(name, mapped);
       const SourceTensor given{s, name, rename(sources[s].prefix + word, renamings)};
