@@ -2,13 +2,9 @@
 #include "compiler/driver/Build.h"
 #include "base/data/DataPaths.h"
 #include "base/data/TokenIndex.h"
-#include "compiler/driver/Compile.h"
+#include "compiler/driver/ModuleFile.h"
 #include "compiler/driver/Output.h"
 #include "compiler/driver/Processes.h"
-#include "compiler/driver/RunSummary.h"
-#include "compiler/emission/EmitCpp.h"
-#include "compiler/plan/PipelineRanks.h"
-#include "dialects/dist/IR/AutoAxis.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -97,44 +93,6 @@ static std::optional<sema::CheckedRun> checkRun(CompilerInstance &instance,
   return instance.diags.hasErrors() ? std::nullopt : std::move(run);
 }
 
-/// If the map names the nodes: warns of an axis that crosses them without need, and checks the
-/// memory of a rank.
-static void checkNodes(CompilerInstance &instance, const sema::CheckedRun &run,
-                       mlir::ModuleOp module, emission::Target target) {
-  if (!run.mesh.nodes)
-    return;
-  const int64_t ranks = run.mesh.nodes->count * run.mesh.nodes->ranksPerNode;
-  const dist::Degrees degrees =
-      dist::getDegrees(dist::MeshOp::lookup(module), ranks / computeLeastProcesses(run.mesh));
-  const std::vector<pipeline::Pipelines> along = plan::planRanks(module, degrees);
-  warnOfNodes(run.mesh, degrees, plan::reportTraffic(module, degrees, along), instance.diags);
-  const bool isCuda = target == emission::Target::Cuda;
-  const auto processor = isCuda ? plan::Processor::cuda() : plan::Processor();
-  for (const plan::MemoryReport &memory : plan::reportMemory(module, degrees, processor, along))
-    checkMemory(run.mesh, memory, /*isOneMemory=*/!isCuda, instance.diags);
-}
-
-std::optional<std::string> emitSource(CompilerInstance &instance, const sema::CheckedRun &run,
-                                      emission::Target target) {
-  CompilerContext compiler;
-  mlir::OwningOpRef<mlir::ModuleOp> module = compile(instance, run, compiler.context, {});
-  if (!module)
-    return std::nullopt;
-  mlir::OwningOpRef<mlir::ModuleOp> degreeOne;
-  if (dist::findAutoAxis(dist::MeshOp::lookup(*module)))
-    if (!(degreeOne = compile(instance, run, compiler.context, {}, 1)))
-      return std::nullopt;
-  checkNodes(instance, run, *module, target);
-  if (instance.diags.hasErrors())
-    return std::nullopt;
-  std::string source;
-  llvm::raw_string_ostream stream(source);
-  DiagnosticScope scope(instance, compiler.context);
-  if (mlir::failed(emission::emitCpp(*module, degreeOne.get(), stream, target)))
-    return std::nullopt;
-  return source;
-}
-
 /// Replaces `-arch=sm_90` by the requested architecture.
 static void chooseArch(Toolchain &toolchain, const std::string &arch) {
   for (std::string &flag : toolchain.compile)
@@ -165,9 +123,8 @@ static std::vector<std::string> listInputs(const CompilerInstance &instance,
 }
 
 /// Checks that `output` does not overwrite an input. A device may be read and written.
-static bool sparesInputs(CompilerInstance &instance, const sema::CheckedRun &run,
+static bool sparesInputs(CompilerInstance &instance, const std::vector<std::string> &inputs,
                          const std::string &output) {
-  std::vector<std::string> inputs = listInputs(instance, run);
   auto isOutput = [&](const std::string &input) { return fs::equivalent(input, output); };
   if (!fs::is_regular_file(output) || llvm::none_of(inputs, isOutput))
     return true;
@@ -189,15 +146,25 @@ static bool writeOrReport(llvm::StringRef content, const std::string &output, bo
   return !error;
 }
 
-int buildCommand(const CommonOptions &options, const BuildOptions &build) {
-  CompilerInstance instance(options);
+/// The source of the program that `titanc build` was given, as a .titan file or as IR.
+static std::optional<std::string> makeSource(CompilerInstance &instance, const BuildOptions &build,
+                                             const std::string &output) {
+  if (isModuleFile(instance.options))
+    return sparesInputs(instance, {instance.options.file}, output)
+               ? emitSourceOfModule(instance, build.target)
+               : std::nullopt;
   bool runsHere = build.emit == EmitKind::Exe;
   std::optional<sema::CheckedRun> run =
       checkRun(instance, runsHere ? std::optional(Code::DataNotHere) : std::nullopt);
+  if (!run || !sparesInputs(instance, listInputs(instance, *run), output))
+    return std::nullopt;
+  return emitSource(instance, *run, build.target);
+}
+
+int buildCommand(const CommonOptions &options, const BuildOptions &build) {
+  CompilerInstance instance(options);
   std::string output = build.output.empty() ? nameOutput(options, build) : build.output;
-  if (!run || !sparesInputs(instance, *run, output))
-    return instance.finish(1);
-  std::optional<std::string> source = emitSource(instance, *run, build.target);
+  std::optional<std::string> source = makeSource(instance, build, output);
   if (!source)
     return instance.finish(1);
   std::string name = getStem(options);

@@ -1,5 +1,5 @@
-// Builds an executable from a .titan file: emits source, compiles and links it, and caches the
-// result under the hash of all inputs (Cache.h), so an unchanged program starts at once.
+// Builds an executable from a .titan file or from IR: emits source, compiles and links it, and
+// caches the result under the hash of all inputs (Cache.h), so an unchanged program starts at once.
 #pragma once
 
 #include "compiler/driver/CompilerInstance.h"
@@ -20,6 +20,10 @@ struct BuildOptions {
 /// The source of the program in C++ or CUDA C++. Nothing after an error, which `instance` records.
 std::optional<std::string> emitSource(CompilerInstance &instance, const sema::CheckedRun &run,
                                       emission::Target target);
+
+/// The same for a file of IR, which continues after the phase that `titan.phase` names. From IR
+/// after the shard phase, a program with an `auto` axis has no faster variant for degree 1.
+std::optional<std::string> emitSourceOfModule(CompilerInstance &instance, emission::Target target);
 
 /// The cached executable for `source`, compiled if necessary. Empty after a reported error: emitted
 /// code that does not compile is a fault of titanc, never of the user.

@@ -4,6 +4,7 @@
 #include "compiler/driver/Build.h"
 #include "compiler/driver/Commands.h"
 #include "compiler/driver/Completion.h"
+#include "compiler/driver/ModuleFile.h"
 #include "compiler/driver/Plugins.h"
 #include "compiler/driver/ScheduleCommandLine.h"
 #include "compiler/pipelines/Phases.h"
@@ -63,8 +64,9 @@ void addSelection(CLI::App &app, CommonOptions &options) {
   addDiagnostics(app, options);
 }
 
-void addCommon(CLI::App &app, CommonOptions &options, bool fileRequired) {
-  app.add_option("FILE", options.file, "the .titan file")->required(fileRequired)->type_name("");
+void addCommon(CLI::App &app, CommonOptions &options, bool fileRequired,
+               const std::string &what = "the .titan file") {
+  app.add_option("FILE", options.file, what)->required(fileRequired)->type_name("");
   addSelection(app, options);
 }
 
@@ -122,7 +124,9 @@ void addOptimization(CLI::App &command, std::optional<int> &level) {
 }
 
 /// Refuses options that would do nothing.
-void checkEffects(const BuildOptions &build) {
+void checkEffects(const CommonOptions &options, const BuildOptions &build) {
+  if (isModuleFile(options))
+    refuseRunOptions(options);
   if (!build.cudaArch.empty() && build.target != emission::Target::Cuda)
     throw CLI::ParseError("--cuda-arch has no effect without --target cuda", 2);
   if (build.optimization && build.emit == EmitKind::Cpp)
@@ -131,7 +135,8 @@ void checkEffects(const BuildOptions &build) {
 
 void addBuild(CLI::App &app, CommonOptions &options, BuildOptions &build) {
   CLI::App *command = app.add_subcommand("build", "compile a file to a program");
-  addCommon(*command, options, true);
+  addCommon(*command, options, true,
+            "the .titan file, or IR from --stop-after or --dump-phases (.mlir)");
   addPlugins(*command, options);
   command->add_option("-o", build.output, "the output; default: the file's name without .titan")
       ->type_name("PATH");
@@ -142,7 +147,7 @@ void addBuild(CLI::App &app, CommonOptions &options, BuildOptions &build) {
   addTarget(*command, build.target);
   addArch(*command, build);
   addOptimization(*command, build.optimization);
-  command->callback([&build] { checkEffects(build); });
+  command->callback([&options, &build] { checkEffects(options, build); });
 }
 
 void addRun(CLI::App &app, CommonOptions &options, RunOptions &run) {

@@ -10,6 +10,7 @@ namespace titan::driver {
 static mlir::DialectRegistry makeRegistry() {
   mlir::DialectRegistry registry;
   registerDialects(registry);
+  pipelines::registerPluginDialects(registry);
   return registry;
 }
 
@@ -82,6 +83,25 @@ void DiagnosticScope::explain(const pipelines::PhaseFailure &failure, const Loca
                    "` failed in or after what was inserted: " + inserted);
 }
 
+mlir::OwningOpRef<mlir::ModuleOp> runPhases(CompilerInstance &instance,
+                                            mlir::OwningOpRef<mlir::ModuleOp> module,
+                                            const pipelines::PhaseRun &phases,
+                                            Insertions insertions, const Location &blamed,
+                                            DiagnosticScope &scope) {
+  pipelines::PhaseRun extended = phases;
+  extended.onFailure = [&](const pipelines::PhaseFailure &failure) {
+    scope.explain(failure, blamed);
+  };
+  if (insertions == Insertions::Run) {
+    extended.pipeline = instance.options.pipeline;
+    for (const std::string &text : instance.options.insertions) // the command line has checked them
+      extended.insertions.push_back(llvm::cantFail(pipelines::readInsertion(text)));
+  }
+  if (mlir::failed(pipelines::runPhases(*module, extended)))
+    return {};
+  return module;
+}
+
 mlir::OwningOpRef<mlir::ModuleOp> compile(CompilerInstance &instance, const sema::CheckedRun &run,
                                           mlir::MLIRContext &context,
                                           const pipelines::PhaseRun &phases,
@@ -89,20 +109,11 @@ mlir::OwningOpRef<mlir::ModuleOp> compile(CompilerInstance &instance, const sema
                                           Insertions insertions) {
   DiagnosticScope scope(instance, context);
   mlir::OwningOpRef<mlir::ModuleOp> module = lowering::lower(run, instance.sources, context);
-  if (module && autoDegree)
+  if (!module)
+    return {};
+  if (autoDegree)
     dist::fixAutoDegree(dist::MeshOp::lookup(*module), *autoDegree);
-  pipelines::PhaseRun extended = phases;
-  extended.onFailure = [&](const pipelines::PhaseFailure &failure) {
-    scope.explain(failure, run.train.loc);
-  };
-  if (insertions == Insertions::Run)
-    extended.pipeline = instance.options.pipeline;
-  if (insertions == Insertions::Run)
-    for (const std::string &text : instance.options.insertions) // the command line has checked them
-      extended.insertions.push_back(llvm::cantFail(pipelines::readInsertion(text)));
-  if (module && mlir::succeeded(pipelines::runPhases(*module, extended)))
-    return module;
-  return {};
+  return runPhases(instance, std::move(module), phases, insertions, run.train.loc, scope);
 }
 
 } // namespace titan::driver

@@ -37,6 +37,14 @@ private:
 /// Whether the passes of `--insert-pass` run.
 enum class Insertions { Run, Ignored };
 
+/// Runs the phases, or those that `--insert-pass` and `--pass-pipeline` make of them, on a module.
+/// `blamed` is the place of a failure without a place of its own. Null after an error.
+mlir::OwningOpRef<mlir::ModuleOp> runPhases(CompilerInstance &instance,
+                                            mlir::OwningOpRef<mlir::ModuleOp> module,
+                                            const pipelines::PhaseRun &phases,
+                                            Insertions insertions, const Location &blamed,
+                                            DiagnosticScope &scope);
+
 /// Lowers the run and runs the phases, for any `auto` degree or for a given one. Diagnostics of
 /// passes are reported like others, at the .titan location of the operation. Null after an error.
 mlir::OwningOpRef<mlir::ModuleOp> compile(CompilerInstance &instance, const sema::CheckedRun &run,

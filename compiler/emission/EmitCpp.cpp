@@ -156,8 +156,11 @@ LogicalResult emission::emitCpp(ModuleOp module, ModuleOp degreeOne, llvm::raw_o
   return success();
 }
 
-void emission::registerToCpp() {
-  auto dialects = [](DialectRegistry &registry) { registerDialects(registry); };
+void emission::registerToCpp(const std::function<void(DialectRegistry &registry)> &extend) {
+  auto dialects = [extend](DialectRegistry &registry) {
+    registerDialects(registry);
+    extend(registry);
+  };
   TranslateFromMLIRRegistration cpp(
       "titan-to-cpp", "write a planned program as C++",
       [](ModuleOp module, llvm::raw_ostream &out) { return emitCpp(module, {}, out, Target::Cpu); },

@@ -10,6 +10,8 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <functional>
+
 namespace titan::emission {
 
 enum class Target { Cpu, Cuda };
@@ -22,7 +24,8 @@ enum class Target { Cpu, Cuda };
 mlir::LogicalResult emitCpp(mlir::ModuleOp module, mlir::ModuleOp degreeOne, llvm::raw_ostream &out,
                             Target target);
 
-/// Registers `--titan-to-cpp` and `--titan-to-cuda` with titan-translate.
-void registerToCpp();
+/// Registers `--titan-to-cpp` and `--titan-to-cuda` with titan-translate. `extend` adds dialects
+/// that the input may contain besides Titan's.
+void registerToCpp(const std::function<void(mlir::DialectRegistry &registry)> &extend);
 
 } // namespace titan::emission

@@ -128,6 +128,10 @@ void recordInsertions(ModuleOp module, llvm::ArrayRef<std::string> inserted) {
   append(module, ir::attr::kPlugins, getPlugins());
 }
 
+void recordPhase(ModuleOp module, const Phase &phase) {
+  module->setAttr(ir::attr::kPhase, Builder(module.getContext()).getStringAttr(phase.name));
+}
+
 std::vector<PhaseStep> makeSteps(const Phase &phase, const RunSettings &settings,
                                  llvm::ArrayRef<Insertion> insertions) {
   std::vector<PhaseStep> before, after;

@@ -24,6 +24,10 @@ void addVerifiers(const Phase &phase, mlir::OpPassManager &manager);
 /// with it differs from one without.
 void recordInsertions(mlir::ModuleOp module, llvm::ArrayRef<std::string> inserted);
 
+/// Records in the module (`titan.phase`) that a phase ended, so that a later compilation of the
+/// printed module continues after it.
+void recordPhase(mlir::ModuleOp module, const Phase &phase);
+
 /// The passes of a phase as text, without `builtin.module(...)`.
 std::string printPasses(const Phase &phase, const RunSettings &settings);
 

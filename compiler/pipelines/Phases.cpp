@@ -5,6 +5,7 @@
 #include "compiler/pipelines/RunPhase.h"
 #include "dialects/dist/Transforms/Overlap/Passes.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
+#include "dialects/titan/IR/AttributeNames.h"
 #include "dialects/titan/Transforms/Fusion/Passes.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
 #include "dialects/titan/Transforms/Memory/Passes.h"
@@ -96,7 +97,33 @@ static PhaseStep makeReplacement(const PhaseRun &run) {
           {run.pipeline}};
 }
 
+bool hasRun(ModuleOp module, llvm::StringRef phase) {
+  auto reached = module->getAttrOfType<StringAttr>(ir::attr::kPhase);
+  return reached && findPhase(phase) <= findPhase(reached.getValue());
+}
+
+/// Sets `next` to the first phase that has not run. A module that was printed after a phase may
+/// have changed since, so that the verifiers of this phase run again.
+static LogicalResult findNextPhase(ModuleOp module, const PhaseRun &run, const Phase *&next) {
+  next = getPhases().begin();
+  auto reached = module->getAttrOfType<StringAttr>(ir::attr::kPhase);
+  if (!reached)
+    return success();
+  const Phase *last = findPhase(reached.getValue());
+  if (!last)
+    return module.emitError("there is no phase `") << reached.getValue() << "`";
+  next = last + 1;
+  return runStep(module, *last, {[last](OpPassManager &manager) {
+                   addVerifiers(*last, manager);
+                   return success();
+                 }},
+                 run);
+}
+
 LogicalResult runPhases(ModuleOp module, const PhaseRun &run) {
+  const Phase *next;
+  if (failed(findNextPhase(module, run, next)))
+    return failure();
   if (!run.pipeline.empty()) {
     if (failed(runStep(module, getPhases().back(), makeReplacement(run), run)))
       return failure();
@@ -105,10 +132,12 @@ LogicalResult runPhases(ModuleOp module, const PhaseRun &run) {
     return success();
   }
   const RunSettings settings(module);
-  for (auto [number, phase] : llvm::enumerate(getPhases())) {
+  for (const Phase &phase : llvm::ArrayRef(next, getPhases().end())) {
+    const size_t number = &phase - getPhases().begin();
     for (const PhaseStep &step : makeSteps(phase, settings, run.insertions))
       if (failed(runStep(module, phase, step, run)))
         return failure();
+    recordPhase(module, phase);
     if (failed(dump(module, run.dumpDirectory, number, phase)))
       return failure();
     if (run.observe)

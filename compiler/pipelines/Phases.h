@@ -49,7 +49,13 @@ struct PhaseRun {
 /// Runs the phases on a lowered module, with the settings of its run. Passes report their own
 /// errors. Insertions at phases after `stopAfter` have no effect. A
 /// pipeline that replaces the phases is verified like the last phase if `stopAfter` is empty.
+///
+/// A module that was printed after a phase (`titan.phase`) is verified as the result of this phase
+/// and continues with the next one.
 mlir::LogicalResult runPhases(mlir::ModuleOp module, const PhaseRun &run);
+
+/// Whether the module is the result of this phase or of a later one (`titan.phase`).
+bool hasRun(mlir::ModuleOp module, llvm::StringRef phase);
 
 /// Registers each phase, with its insertions, as the pipeline --titan-phase-NAME. `insertions` is
 /// read when a pipeline is built.

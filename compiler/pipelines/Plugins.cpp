@@ -3,6 +3,7 @@
 #include "compiler/pipelines/PipelineText.h"
 
 #include "mlir/Pass/PassRegistry.h"
+#include "mlir/Tools/Plugins/DialectPlugin.h"
 #include "mlir/Tools/Plugins/PassPlugin.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -17,13 +18,27 @@ static llvm::Error makeError(const llvm::Twine &message) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
 }
 
+static std::vector<DialectPlugin> &getDialectPlugins() {
+  static std::vector<DialectPlugin> plugins;
+  return plugins;
+}
+
 llvm::Error loadPassPlugin(const std::string &file) {
   llvm::Expected<PassPlugin> plugin = PassPlugin::load(file);
   if (!plugin)
     return plugin.takeError();
   plugin->registerPassRegistryCallbacks();
   addPlugin(file);
+  if (llvm::Expected<DialectPlugin> dialects = DialectPlugin::load(file))
+    getDialectPlugins().push_back(*dialects);
+  else // a library without dialects
+    llvm::consumeError(dialects.takeError());
   return llvm::Error::success();
+}
+
+void registerPluginDialects(DialectRegistry &registry) {
+  for (const DialectPlugin &plugin : getDialectPlugins())
+    plugin.registerDialectRegistryCallbacks(registry);
 }
 
 /// "NAME DIGEST" for a library.

@@ -25,6 +25,10 @@ struct Insertion {
 /// Loads a library and registers its passes. Passes register the dialects that they depend on.
 llvm::Error loadPassPlugin(const std::string &file);
 
+/// Adds the dialects of all loaded libraries that are dialect plugins, too: IR that contains their
+/// operations can be read.
+void registerPluginDialects(mlir::DialectRegistry &registry);
+
 /// Parses `POSITION=PASS` with POSITION `after:NAME` or `before:NAME`, where NAME is a phase or one
 /// of its passes. The plugin of PASS must be loaded before.
 llvm::Expected<Insertion> readInsertion(const std::string &text);

@@ -44,6 +44,7 @@ struct RunPhase : pipelines::impl::TitanRunPhaseBase<RunPhase> {
         return signalPassFailure();
       pipelines::recordInsertions(getOperation(), step.inserted);
     }
+    pipelines::recordPhase(getOperation(), *wanted);
   }
 
   std::vector<pipelines::Insertion> insertions;

@@ -28,6 +28,8 @@ inline constexpr llvm::StringLiteral kWeights = "titan.weights";
 inline constexpr llvm::StringLiteral kSumsOverSamples = "titan.sums_over_samples";
 inline constexpr llvm::StringLiteral kFlopsPerToken = "titan.flops_per_token";
 inline constexpr llvm::StringLiteral kModelFlopsPerToken = "titan.model_flops_per_token";
+/// The last phase whose pipeline ran, so that a later compilation continues after it: `"shard"`.
+inline constexpr llvm::StringLiteral kPhase = "titan.phase";
 /// The passes that were inserted into the phases, as written: `["after:model=cse"]`.
 inline constexpr llvm::StringLiteral kInserted = "titan.inserted";
 /// The libraries with passes that were loaded for them: `["libmine.so 0123456789abcdef"]`, each

@@ -99,6 +99,7 @@ constexpr Rule kRules[] = {
     {attr::kFlopsPerToken, OnModule, kFloatKind},
     {attr::kModelFlopsPerToken, OnModule, kFloatKind},
     {attr::kPersistent, OnModule, kArrayKind},
+    {attr::kPhase, OnModule, kStringKind},
     {attr::kInserted, OnModule, kStringsKind},
     {attr::kPlugins, OnModule, kStringsKind},
 
