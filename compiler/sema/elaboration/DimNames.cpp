@@ -40,8 +40,16 @@ std::vector<DimId> DimNames::asDims(const std::string &name, Binding &binding, L
   }
   if (binding.value.integer < 1)
     return refuse("its size would be " + binding.value.print());
-  binding.dims = {model.dims.add(name, binding.value.integer)};
+  binding.dims = {dimOfNumber(name, binding.value.integer, binding.loc)};
   return binding.dims;
+}
+
+DimId DimNames::dimOfNumber(const std::string &name, int64_t size, const Location &where) {
+  auto [entry, isNew] =
+      ofNumbers.try_emplace({name, size, where.line, where.col, static_cast<uint32_t>(where.file)});
+  if (isNew)
+    entry->second = model.dims.add(name, size);
+  return entry->second;
 }
 
 std::vector<DimId> DimNames::resolveDims(const Path &path) {

@@ -42,11 +42,16 @@ public:
   std::optional<DType> resolveDType(const syntax::Name &name);
 
 private:
+  /// Creates the dimension of a number once per name, size and place: a call in a repeat passes the
+  /// same dimension in every iteration.
+  DimId dimOfNumber(const std::string &name, int64_t size, const Location &where);
   bool haveEqualExtents(const std::vector<DimId> &dims, const std::vector<DimId> &others) const;
   void refuseHiding(const syntax::Name &name, const Binding &known, DimId from);
 
   /// By origin, extent, name, size, line and file.
   std::map<std::tuple<DimId, DimId, std::string, int64_t, uint32_t, uint32_t>, DimId> derived;
+  /// By name, size, line, column and file.
+  std::map<std::tuple<std::string, int64_t, uint32_t, uint32_t, uint32_t>, DimId> ofNumbers;
 };
 
 /// A dimension of this name in a call around the frame; null if there is none.
