@@ -1,6 +1,7 @@
 // The pass --raise-softplus, which replaces log(1 + exp(x)) by softplus.softplus.
 
 #include "Softplus.h"
+#include "dialects/titan/Support/PassReport.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -47,8 +48,13 @@ struct RaisePass : PassWrapper<RaisePass, OperationPass<ModuleOp>> {
     RewritePatternSet patterns(&getContext());
     patterns.add<RaisePattern>(&getContext());
     if (failed(applyPatternsAndFoldGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
+      return signalPassFailure();
+    uint64_t count = 0;
+    getOperation().walk([&](softplus::SoftplusOp) { ++count; });
+    TITAN_COUNT(numRaised, count); // printed by titan-opt --titan-statistics
   }
+
+  Statistic numRaised{this, "raised", "Operations that the pass made"};
 };
 
 } // namespace

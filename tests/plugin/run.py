@@ -12,6 +12,7 @@ import json
 import math
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -101,6 +102,24 @@ def same_in_titan_opt():
     return ours.strip() == theirs.strip(), ours + theirs
 
 
+def counted():
+    """The pass counts what it made, as Titan's passes do."""
+    command = [tool("titan-opt"), *LOAD_PASSES, "--pass-pipeline=builtin.module(raise-softplus)", "--titan-statistics",
+               OUT / "model.mlir", "-o", "/dev/null"]
+    counts = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    return "raise-softplus numRaised 5" in counts, counts
+
+
+def from_ir():
+    """IR with the plugin's operation compiles to the program of the .titan file; titan-translate reads it, too."""
+    folder = dump("large", RAISE)
+    from_text = call([tool("titanc"), "build", "--emit", "cpp", "-o", "-", "--train", "large", *IN_FLOAT64, *LOAD_PASSES,
+                      RAISE, PROGRAM])
+    gradient = call([tool("titanc"), "build", "--emit", "cpp", "-o", "-", *LOAD_PASSES, folder / "01-gradient.mlir"])
+    planned = call([tool("titan-translate"), LOAD_DIALECT, "--titan-to-cpp", folder / "05-memory.mlir"])
+    return from_text == gradient == planned and "namespace train_" in planned, from_text
+
+
 def losses(name: str, *flags: str) -> list[float]:
     """The losses of five steps of the run `large`, in a program that is built with `flags`."""
     exe, text = OUT / name, write_text(OUT / "text.txt", 2000)
@@ -128,7 +147,8 @@ def main() -> None:
     parser.add_argument("-v", action="store_true", help="show the details of passed cases too")
     arguments = parser.parse_args()
     report = Report()
-    for run in (install, data_tool, build, raised, gradients, partitioned, fused, same_in_titan_opt, trained):
+    for run in (install, data_tool, build, raised, gradients, partitioned, fused, same_in_titan_opt, counted,
+                from_ir, trained):
         name = run.__name__.replace("_", " ")
         if all(part in name for part in arguments.names):
             report.case(name, run)

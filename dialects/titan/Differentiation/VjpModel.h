@@ -7,6 +7,7 @@
 #pragma once
 
 #include "dialects/titan/Differentiation/ParameterOrigin.h"
+#include "dialects/titan/IR/ElementTypes.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 #include "dialects/titan/Support/TensorBuilder.h"
 

@@ -60,7 +60,7 @@ void printStatistics(llvm::raw_ostream &out);
 /// In a pass: adds to the statistic `MEMBER` of Passes.td.
 #define TITAN_COUNT(MEMBER, AMOUNT)                                                                \
   do {                                                                                             \
-    static ::titan::PassCounter counter(getArgumentName(), #MEMBER);                               \
+    static ::titan::PassCounter counter(getArgument(), #MEMBER);                                   \
     const uint64_t amount = (AMOUNT);                                                              \
     counter.add(amount);                                                                           \
     TITAN_COUNT_IN_LLVM(MEMBER, amount);                                                           \
