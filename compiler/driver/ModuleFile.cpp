@@ -35,8 +35,8 @@ static void loadSources(mlir::ModuleOp module, SourceManager &sources) {
       sources.loadFile(at.getFilename().str(), reason);
   };
   module.walk([&](mlir::Operation *op) {
-    op->getLoc()->walk([&](mlir::Location part) {
-      if (auto at = llvm::dyn_cast<mlir::FileLineColLoc>(part))
+    op->getLoc()->walk([&](mlir::Location nested) {
+      if (auto at = llvm::dyn_cast<mlir::FileLineColLoc>(nested))
         load(at);
       return mlir::WalkResult::advance();
     });

@@ -21,11 +21,17 @@ using namespace mlir;
 
 namespace titan::pipelines {
 
+/// The order of dimensions comes first: experts are divided along the axes that shard them.
+static void buildGradientPhase(OpPassManager &manager, const RunSettings &settings) {
+  manager.addPass(createTitanOrderDimensions());
+  ir::buildGradientPhase(manager, settings);
+}
+
 // Each phase relies on the previous ones: gradients are taken of the global program, before
 // sharding, and memory is planned last, when the program is final.
 static constexpr Phase kPhases[] = {
     {"model", "the forward pass on global tensors", ir::buildModelPhase},
-    {"gradient", "gradients, clipping and the optimizer", ir::buildGradientPhase},
+    {"gradient", "gradients, clipping and the optimizer", buildGradientPhase},
     {"shard", "shardings and collectives", dist::buildShardPhase},
     {"fuse", "fused regions of operations over the same rows", fusion::buildFusePhase},
     {"overlap", "asynchronous collectives", dist::buildOverlapPhase},

@@ -23,8 +23,9 @@ class Fault:
 KNOWN = [
     Fault("C11", "generation keeps latent vectors twice, once for keys and once for values",
           ("DeepSeek_*",), ("caches",)),
-    Fault("C12", "biases of the results of experts on an axis of experts: rows of every choice are reduced and gathered",
-          ("GptOss_20B, shard 8, *",), ("all_gather over shard", "reduce_scatter over shard")),
+    Fault("C12", "biases of the results of experts on an axis of experts: rows of every choice would be reduced and "
+          "gathered, so that the axis gathers the experts",
+          ("GptOss_20B, shard 8, *",), ("all_gather over shard", "reduce_scatter over shard", "peak")),
     Fault("C14", "the stages of a rank have separate slots, and messages wait in slots",
           ("*interleaved_1f1b m *", "*looped_bfs m *"), ("stashes*",)),
     Fault("C15", "the loss is not chunked where values of the stream are about as large as the logits of a rank",

@@ -8,7 +8,8 @@ variant:
     microbatches   four microbatches need no more memory than two, and two no more than one and the sums of gradients
     shards         an axis with twice the degree stores no more on a rank
     recompute      `recompute = full` needs no more memory than `recompute = none`
-    words          another order of the words of `splits` changes nothing
+    words          with another order of the words of `splits`, ranks send as many bytes; the words decide only
+                   which axis sends them, and what memory orders with equal bytes need
     stores         another order of the words of `stores` changes nothing
     names          other names of axes change nothing
     defaults       a named default changes nothing
@@ -54,7 +55,8 @@ class Costs:
     memory: int  # of the rank that needs most, without the workspaces of libraries
     parameters: int
     stored: int  # parameters and optimizer state
-    sent: dict  # axis -> bytes
+    sent: dict  # axis -> bytes; a collective over two axes counts in both
+    sent_in_all: int
     flops: float
     tensors: int  # at most so many alignments in a plan
 
@@ -78,7 +80,8 @@ def measure(text: str, settings=()) -> Costs:
     memory = plan["memory"]
     return Costs(memory["total"] - memory["flash_attention"] - memory["products"],
                  memory["parameters"], memory["parameters"] + memory["optimizer"] + memory["host"],
-                 {axis["name"]: axis["bytes_sent"] for axis in plan["mesh"]["axes"]}, plan["flops_per_token"],
+                 {axis["name"]: axis["bytes_sent"] for axis in plan["mesh"]["axes"]},
+                 sum(use["bytes_sent"] * use["times"] for use in plan["collectives"]), plan["flops_per_token"],
                  4 * len(plan["parameters"]["tensors"]) + len(plan["values"]) + 16)
 
 
@@ -146,7 +149,9 @@ def law_recompute(text):
 
 
 def law_words(text):
-    return differ(measure(reverse_words(text, "splits")), measure(text))
+    costs, base = measure(reverse_words(text, "splits")), measure(text)
+    sent, before = costs.sent_in_all, base.sent_in_all
+    return None if sent == before else f"bytes sent {before:,} -> {sent:,}"
 
 
 def law_stores(text):

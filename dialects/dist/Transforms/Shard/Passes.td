@@ -29,34 +29,6 @@ def DistChooseAttention : Pass<"dist-choose-attention", "::mlir::ModuleOp"> {
   ];
 }
 
-def DistOrderDimensions : Pass<"dist-order-dimensions", "::mlir::ModuleOp"> {
-  let summary = "decides by bytes whether an axis shards tables of parameters or their rows";
-  let description = [{
-    An axis that lists a dimension of tables, such as `experts`, and one of the rows that these tables are
-    multiplied with, such as `batch`, can move the rows to the matrices or gather the matrices. The pass
-    counts what a rank sends in a step of the train programs (`TableTraffic.h`), and puts the dimension
-    first that sends less. Equal choices keep the order. Axes with degree `auto` do not change.
-    `dist.order` has the reason, for reports.
-
-    ```mlir
-    dist.axis_rules "shard" shards ["batch", "experts"] fallback [] stores []
-    // becomes
-    dist.axis_rules "shard" shards ["experts", "batch"] fallback [] stores []
-        {dist.order = "experts first: moving rows sends about 4.1 kB a step, gathering parameters 18.4 kB"}
-    ```
-
-    The pass works on the module: it changes axis rules.
-  }];
-  let options = [
-    Option<"recomputes", "recomputes", "bool", /*default=*/"false",
-           "The backward pass computes the products again, so rows move once more">
-  ];
-  let dependentDialects = ["::titan::ir::TitanDialect"];
-  let statistics = [
-    Statistic<"orderedAxes", "ordered axes", "Axes whose list of dimensions changed">
-  ];
-}
-
 def DistPadDimensions : Pass<"dist-pad-dimensions", "::mlir::ModuleOp"> {
   let summary = "pads dimensions to a multiple of their degrees";
   let description = [{

@@ -1,6 +1,5 @@
 // The gradient phase.
 
-#include "dialects/dist/Transforms/Shard/Passes.h"
 #include "dialects/titan/Cost/Cost.h"
 #include "dialects/titan/Support/Canonicalize.h"
 #include "dialects/titan/Support/RunSettings.h"
@@ -32,9 +31,6 @@ static std::unique_ptr<Pass> createMarkRecomputed(const titan::RunSettings &sett
 void titan::ir::buildGradientPhase(OpPassManager &manager, const RunSettings &settings) {
   // First: later passes choose by the contractions that a step executes.
   manager.addNestedPass<func::FuncOp>(createTitanDistributeContractions());
-  // Before tables are divided, which depends on the order.
-  manager.addPass(
-      titan::dist::createDistOrderDimensions({settings.getString("recompute", "none") == "full"}));
   // Before differentiation, so that the gradients are divided too.
   manager.addNestedPass<func::FuncOp>(createTitanDivideTables());
   // Early: differentiation reads the marks when it chooses residuals.
