@@ -141,6 +141,24 @@ def trained():
             and not all(map(math.isfinite, without))), f"{without} {with_it}"
 
 
+def without_build_environment():
+    """An installation whose build environment is gone uses the LibTorch of Python, and programs of two processes run."""
+    toolchain = PREFIX / "lib/titan-runtime.json"
+    text = toolchain.read_text()
+    built = json.loads(text)["torch"]
+    packages = str(Path(built).parents[1])
+    environment = {**os.environ, "TITAN_PYTHON": sys.executable}
+    environment.pop("TITAN_TORCH", None)
+    exe = OUT / "moved"
+    try:
+        toolchain.write_text(text.replace(packages, "/gone/site-packages"))
+        call([tool("titanc"), "build", "-O", "1", PROGRAM, "--train", "large", "-o", exe, *LOAD_PASSES, RAISE], env=environment)
+    finally:
+        toolchain.write_text(text)
+    Launch(2, 7, 2).run(exe, write_text(OUT / "text.txt", 2000), OUT / "moved-run")
+    return "/gone" not in call(["readelf", "-d", exe]), packages
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("names", nargs="*")
@@ -148,7 +166,7 @@ def main() -> None:
     arguments = parser.parse_args()
     report = Report()
     for run in (install, data_tool, build, raised, gradients, partitioned, fused, same_in_titan_opt, counted,
-                from_ir, trained):
+                from_ir, trained, without_build_environment):
         name = run.__name__.replace("_", " ")
         if all(part in name for part in arguments.names):
             report.case(name, run)
