@@ -256,8 +256,7 @@ void copyFileAtomically(const std::string &from, const std::string &to, Sync syn
 }
 
 int createNewFile(const std::string &path) {
-  return ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                dataPermissions);
+  return ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, dataPermissions);
 }
 
 int openLockFile(const std::string &path) {

@@ -28,6 +28,7 @@ struct Arguments {
   BuildOptions build;
   RunOptions run;
   CacheOptions cache;
+  FlightOptions flight;
   ScheduleOptions schedule;
   std::string code, directory;
   bool verify = false; ///< check --verify
@@ -253,6 +254,18 @@ void addCache(CLI::App &app, Arguments &args) {
   addDiagnostics(*cache, args.common);
 }
 
+void addFlight(CLI::App &app, FlightOptions &flight) {
+  CLI::App *command = app.add_subcommand(
+      "flight", "find the rank that kept a run waiting, from what all ranks did last");
+  command->add_option("DIR", flight.directory, "the directory of a run that did not finish")
+      ->required()
+      ->type_name("");
+  CLI::Option *rank = cli::addNumber<int>(*command, "--rank", 0, flight.rank,
+                                          "print the last operations and calls of this rank");
+  cli::addNumber<int64_t>(*command, "--last", 1, flight.last, "how many of them; default: 40")
+      ->needs(rank);
+}
+
 void addAll(CLI::App &app, Arguments &args) {
   app.require_subcommand(0, 1);
   app.set_version_flag("--version", "titanc " TITAN_VERSION);
@@ -273,6 +286,7 @@ void addAll(CLI::App &app, Arguments &args) {
   addBuild(app, args.common, args.build);
   addRun(app, args.common, args.run);
   addCache(app, args);
+  addFlight(app, args.flight);
   addSelection(*addSchedule(app, args.schedule), args.common);
 }
 
@@ -404,6 +418,8 @@ static int runCommandLine(int argc, char **argv) {
     return runCommand(args.common, args.run);
   if (chosen("cache"))
     return cacheCommand(args.common, args.cache);
+  if (chosen("flight"))
+    return flightCommand(args.flight);
   if (chosen("schedule"))
     return scheduleCommand(args.common, args.schedule);
   if (chosen("explain"))

@@ -77,6 +77,14 @@ struct CacheOptions {
 /// Lists the cached executables, or removes them.
 int cacheCommand(const CommonOptions &options, const CacheOptions &cache);
 
+struct FlightOptions {
+  std::string directory; ///< of the run
+  int rank = -1;         ///< print the entries of this rank; -1: find the rank that did not come
+  int64_t last = 40;     ///< the most entries
+};
+/// Reads the flight records of a run that did not finish.
+int flightCommand(const FlightOptions &options);
+
 /// Generates a pipeline schedule, or verifies a table of one, and shows it.
 int scheduleCommand(const CommonOptions &common, const ScheduleOptions &options);
 /// The legal values for the name of a schedule: "gpipe, 1f1b, ..., all".

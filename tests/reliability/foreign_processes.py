@@ -6,6 +6,7 @@ import time
 
 from bench import OUT, free_port, start, wait_for
 from foreign_clients import HELLOS, Client, connect, listener
+from titan import TITANC, call
 
 
 def try_two_jobs(bench, chance, named):
@@ -159,7 +160,8 @@ def try_listener(bench, chance, kind):
 
 
 def try_first_cause(bench, chance, transport, fate, victim):
-    """One of four ranks, in groups of two, is killed or stopped while they train."""
+    """One of four ranks, in groups of two, is killed or stopped while they train: the others name it, and so do the
+    flight records."""
     port, out = free_port(), bench.fresh()
     variables = {"TITAN_COMM": transport, "TITAN_COMM_TIMEOUT": "2"}
     ranks = [start(bench, rank, 4, port, out, variables=variables, exe="mesh") for rank in range(4)]
@@ -168,9 +170,12 @@ def try_first_cause(bench, chance, transport, fate, victim):
     ranks[victim].process.send_signal(fate)
     ends = [rank.end(30) if number != victim else None for number, rank in enumerate(ranks)]
     ranks[victim].kill()
+    report = call([TITANC, "flight", out])
     words = f"rank {victim} (is gone|did not come)"
     if victim == 0:
         words += "|rank 0 or its launcher does not answer"
-    return [f"rank {rank} ended with {end[0]} and does not name rank {victim}: {end[1]}"
-            for rank, end in enumerate(ends)
-            if end and (end[0] != 70 or not re.search(words, end[1]))]
+    faults = [f"rank {rank} ended with {end[0]} and does not name rank {victim}: {end[1]}"
+              for rank, end in enumerate(ends)
+              if end and (end[0] != 70 or not re.search(words, end[1]))]
+    first = re.search(r"^rank (\d+): step", report, re.M)  # its record ends first, or others miss it
+    return faults + ([] if first and int(first[1]) == victim else [f"the flight records do not name it: {report}"])

@@ -5,6 +5,7 @@
 #include "base/Error.h"
 #include "comm/HostGroup.h"
 #include "device/Device.h"
+#include "flight/FlightRecorder.h"
 
 #include <algorithm>
 
@@ -130,11 +131,17 @@ void Collectives::prepare(const CollectiveCall &call) {
   reserve(call, *staging);
 }
 
+/// Executes the call on the program's own thread.
+static void executeHere(const CollectiveCall &call, Staging &staging) {
+  const RecordedCall recorded(call.flight, *call.group, call.site);
+  execute(call, staging);
+}
+
 void Collectives::issue(const CollectiveCall &call, int channel) {
   if (channel == kAtOnce) {
     if (LaneThread *lane = findLane(*call.group))
       lane->drain();
-    return execute(call, *staging);
+    return executeHere(call, *staging);
   }
   if (call.group->size() == 1)
     return execute(call, *staging); // a copy, which needs no wait
@@ -146,7 +153,7 @@ void Collectives::issue(const CollectiveCall &call, int channel) {
     slot.group = call.group;
     if (!needsPacking(call) && countElements(call.buffers) > 0)
       call.group->makeNextAsync(channel);
-    return execute(call, *staging);
+    return executeHere(call, *staging);
   }
   slot.lane = &getOrCreateLane(*call.group);
   slot.number = slot.lane->start(call);
@@ -171,8 +178,8 @@ void issue(Context &ctx, GroupRef axes, Group &group, DType type, CollectiveCall
            const char *action, int channel, Fill fill) {
   thread_local std::vector<CollectiveBuffer> buffers;
   buffers.clear();
-  CollectiveCall call{kind, &group, type,     Reduction::Sum, {action, ctx.location},
-                      {},   {},     ctx.trace};
+  CollectiveCall call{kind, &group, type,      Reduction::Sum, {action, ctx.location},
+                      {},   {},     ctx.trace, ctx.flight};
   call.buffers.swap(buffers);
   fill(call);
   if (ctx.preparing) {

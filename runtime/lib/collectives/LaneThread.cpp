@@ -1,5 +1,6 @@
 #include "LaneThread.h"
 
+#include "flight/FlightRecorder.h"
 #include "profile/Trace.h"
 
 namespace titan::rt {
@@ -25,7 +26,8 @@ uint64_t LaneThread::start(const CollectiveCall &call) {
   CollectiveCall &slot = slots[started % kSlots];
   std::vector<CollectiveBuffer> reused = std::move(slot.buffers);
   reused.assign(call.buffers.begin(), call.buffers.end());
-  slot = {call.kind, call.group, call.type, call.op, call.site, {}, call.shift, call.trace};
+  slot = {call.kind, call.group, call.type,  call.op,    call.site,
+          {},        call.shift, call.trace, call.flight};
   if (slot.trace)
     slot.started = std::chrono::system_clock::now();
   slot.buffers = std::move(reused);
@@ -49,6 +51,7 @@ bool LaneThread::isIdle() {
 std::exception_ptr LaneThread::perform(const CollectiveCall &call) {
   auto begin = std::chrono::system_clock::now();
   try {
+    const RecordedCall recorded(call.flight, *call.group, call.site);
     execute(call, staging);
   } catch (...) {
     return std::current_exception();

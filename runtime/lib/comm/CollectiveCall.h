@@ -8,6 +8,7 @@
 
 namespace titan::rt {
 
+class FlightRecorder;
 class Trace;
 
 /// The parameters of Group's functions; `op` is of reductions.
@@ -20,6 +21,7 @@ struct CollectiveCall {
   std::vector<CollectiveBuffer> buffers;
   Shift shift = {};                                   ///< of a permute
   Trace *trace = nullptr;                             ///< the profile, if one is being taken
+  FlightRecorder *flight = nullptr;                   ///< records the call, if not null
   std::chrono::system_clock::time_point started = {}; ///< for the profile
 };
 

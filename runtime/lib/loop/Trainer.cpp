@@ -17,6 +17,7 @@
 #include "data/BackgroundReader.h"
 #include "data/Data.h"
 #include "data/Inputs.h"
+#include "flight/FlightRecorder.h"
 #include "rundir/Archive.h"
 #include "rundir/Outputs.h"
 #include "rundir/RunDirectory.h"
@@ -83,14 +84,22 @@ public:
     report.writeStatus({.step = step});
     try {
       trainStep.prepare();
-      return loop();
+      flight.emplace(directory.path(), executor.world().rank(), executor.world().size());
+      executor.setFlight(&*flight);
+      const int status = loop();
+      executor.setFlight(nullptr);
+      flight->discard();
+      return status;
     } catch (const NotFinite &error) {
+      recordFailure();
       report.writeStatus({"nonfinite", step, ExitNotFinite, error.what()});
       throw;
     } catch (const UserError &error) {
+      recordFailure();
       report.writeStatus({"failed", step, ExitUserError, error.what()});
       throw;
     } catch (const std::exception &error) {
+      recordFailure();
       const std::string message = fmt::format("{}; in step {}", error.what(), step);
       report.writeStatus({"failed", step, ExitFault, message});
       const auto *fault = dynamic_cast<const Fault *>(&error);
@@ -99,6 +108,11 @@ public:
   }
 
 private:
+  void recordFailure() {
+    if (flight)
+      flight->fail();
+  }
+
   void openSets() {
     const DataSettings from = getTrainingSettings(settings);
     executor.world().runCollectively([&] {
@@ -354,6 +368,7 @@ private:
     if (step == firstStep + 1 && !options.saveGradients.empty())
       executor.keepGradients(true);
     while (trainStep.isLeft()) {
+      flight->setStep(step);
       profiler.during("step", [&] { costs.during([&] { trainStep.run(); }); });
       if (trainStep.isLeft()) // another turn
         timeData([&] { trainStep.load(*batch); });
@@ -471,6 +486,7 @@ private:
   TrainStep trainStep;
   Progress progress;
   Reporter report;
+  std::optional<FlightRecorder> flight; // while steps run
   Profiler profiler;
   CostReport costs;
   FiniteCheck check;

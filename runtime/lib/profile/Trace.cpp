@@ -1,6 +1,7 @@
 #include "Trace.h"
 
 #include "base/files/DurableFile.h"
+#include "flight/FlightRecorder.h"
 #include "titan/runtime/program.h"
 
 #include <algorithm>
@@ -55,6 +56,8 @@ void trace(Context &ctx, const char *location, const char *action) {
   ctx.action = action;
   if (ctx.trace)
     ctx.trace->mark(location, action);
+  if (ctx.flight && !ctx.preparing)
+    ctx.flight->recordOperation(location, action);
 }
 
 Trace::Trace(Device &device, int rank) : device(device), rank(rank) {

@@ -2,6 +2,7 @@
 
 #include "base/Error.h"
 #include "base/data/DType.h"
+#include "flight/FlightRecorder.h"
 #include "profile/Trace.h"
 
 #include <chrono>
@@ -180,6 +181,12 @@ void Executor::setTrace(Trace *trace) {
     messages->setTrace(trace);
 }
 
+void Executor::setFlight(FlightRecorder *flight) {
+  context.flight = flight;
+  if (messages)
+    messages->setFlight(flight);
+}
+
 void Executor::setTraffic(Traffic *traffic) {
   collectives.setTraffic(traffic);
   if (messages)
@@ -276,6 +283,12 @@ NamedNumbers Executor::readOutputs(const std::string &prefix, const std::string 
   return outputs;
 }
 
+template <typename Fn> void Executor::callWorld(const Site &site, Fn call) {
+  Group &all = world().worldGroup();
+  const RecordedCall recorded(context.flight, all, site);
+  call(all, site);
+}
+
 std::optional<double> Executor::readMaxUnreduced(const std::string &name,
                                                  const std::string &function) {
   const Tensor *tensor = find(Role::Output, name, function);
@@ -284,8 +297,9 @@ std::optional<double> Executor::readMaxUnreduced(const std::string &name,
   double value = readScalar(name, function);
   for (int axis : tensor->info.sumAxes)
     value *= static_cast<double>(degrees[axis]);
-  world().worldGroup().allReduce(&value, 1, DType::F64, Reduction::Max,
-                                 {"the greatest of a metric", ""});
+  callWorld({"the greatest of a metric", ""}, [&](Group &all, const Site &site) {
+    all.allReduce(&value, 1, DType::F64, Reduction::Max, site);
+  });
   return value;
 }
 
@@ -316,8 +330,10 @@ void Executor::writeScalar(const std::string &name, double value) {
 
 void Executor::maxOverRanks(std::span<float> values) {
   if (world().size() > 1)
-    world().worldGroup().allReduce(values.data(), static_cast<int64_t>(values.size()), DType::F32,
-                                   Reduction::Max, {"agreement to stop", ""});
+    callWorld({"agreement to stop", ""}, [&](Group &all, const Site &site) {
+      all.allReduce(values.data(), static_cast<int64_t>(values.size()), DType::F32, Reduction::Max,
+                    site);
+    });
 }
 
 int Executor::maxOverRanks(int value) {
@@ -331,12 +347,13 @@ bool Executor::anyRank(bool value) {
 }
 
 int64_t Executor::broadcastFromFirst(int64_t value) {
-  world().worldGroup().broadcast(&value, 1, DType::I64, 0, {"agreement on what to do", ""});
+  callWorld({"agreement on what to do", ""},
+            [&](Group &all, const Site &site) { all.broadcast(&value, 1, DType::I64, 0, site); });
   return value;
 }
 
 void Executor::barrier(const char *action) {
-  world().worldGroup().barrier({action, ""});
+  callWorld({action, ""}, [](Group &all, const Site &site) { all.barrier(site); });
 }
 
 } // namespace titan::rt

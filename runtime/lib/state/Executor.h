@@ -70,6 +70,8 @@ public:
   const Context &running() const { return context; }
   /// Where functions record their operations from now on; null: nowhere.
   void setTrace(Trace *trace);
+  /// Records operations and collectives from now on; null: no longer.
+  void setFlight(FlightRecorder *flight);
   /// Where the collectives and messages of functions are counted from now on; null: nowhere.
   void setTraffic(Traffic *traffic);
   /// The bytes outside the arena in which collectives pack their operands.
@@ -107,6 +109,8 @@ private:
   size_t findFunction(const std::string &name) const;
   /// Throws UserError if there is no such function.
   size_t functionIndex(const std::string &name) const;
+  /// Calls `call(group, site)` for the group of all ranks, and records the call.
+  template <typename Fn> void callWorld(const Site &site, Fn call);
   void runFunction(size_t index);
   void prepareFunction(size_t index);
   void prepareCall(const RankPlan &plan, const PlannedCall &call);

@@ -20,6 +20,7 @@ public:
 
   /// Where messages record their times from now on; null: nowhere.
   void setTrace(Trace *trace) { context.trace = trace; }
+  void setFlight(FlightRecorder *flight) { context.flight = flight; }
   /// Where messages are counted from now on; null: nowhere.
   void setTraffic(Traffic *traffic) { lanes.setTraffic(traffic); }
   int64_t packingBytes() const { return lanes.packingBytes(); }

@@ -124,6 +124,7 @@ struct Tensor {
 };
 
 class Collectives;
+class FlightRecorder;
 class Trace;
 
 /// An index out of range, found on a device, which cannot throw. It is in memory that device and
@@ -142,10 +143,11 @@ struct Context {
   const int64_t *degree = nullptr;     // per mesh axis
   const int64_t *coordinate = nullptr; // per mesh axis
   Collectives *collectives = nullptr;
-  const char *location = ""; // source line of the running operation, for messages
-  const char *action = "";   // the running operation
-  Trace *trace = nullptr;    // not null while a profile is taken
-  void *stream = nullptr;    // CUDA: the stream (cudaStream_t) of all work
+  const char *location = "";        // source line of the running operation, for messages
+  const char *action = "";          // the running operation
+  Trace *trace = nullptr;           // not null while a profile is taken
+  FlightRecorder *flight = nullptr; // not null in a training run
+  void *stream = nullptr;           // CUDA: the stream (cudaStream_t) of all work
   // CUDA: creates what the function will need without queueing work, so that a step only queues.
   bool preparing = false;
   BadIndex *badIndex = nullptr; // CUDA: where kernels record the first index out of range
