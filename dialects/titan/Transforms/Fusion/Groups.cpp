@@ -30,11 +30,18 @@ SmallVector<Block *> fusion::getBodies(func::FuncOp function) {
   return blocks;
 }
 
+bool fusion::isBarrier(Operation *op) {
+  return !isRowFusable(op) && !op->hasTrait<View>();
+}
+
 Grouping::Grouping(Block &block) : mesh(dist::MeshOp::lookup(block.getParentOp())) {
+  unsigned numBarriers = 0;
   for (Operation &op : block) {
     if (isNullary(&op))
       continue; // every loop evaluates it
     indexOf[&op] = ops.size();
+    numBarriers += isBarrier(&op);
+    stretchOf.push_back(numBarriers);
     groupOf.push_back(ops.size());
     members.push_back({static_cast<unsigned>(ops.size())});
     ops.push_back(&op);
@@ -242,7 +249,7 @@ SmallVector<unsigned> Grouping::getRelated(Operation *op) {
   return related;
 }
 
-SmallVector<Group> Grouping::run(SmallVectorImpl<Operation *> &order) {
+void Grouping::joinRelated(bool acrossBarriers) {
   // A join may enable others: an operation without dimensions within a row can only join a group
   // whose operations have some.
   for (bool changed = true; changed;) {
@@ -250,8 +257,16 @@ SmallVector<Group> Grouping::run(SmallVectorImpl<Operation *> &order) {
     for (auto [i, op] : llvm::enumerate(ops))
       if (isCandidate(op))
         for (unsigned other : getRelated(op))
-          changed |= tryJoin(i, groupOf[other]);
+          if (acrossBarriers || stretchOf[i] == stretchOf[other])
+            changed |= tryJoin(i, groupOf[other]);
   }
+}
+
+SmallVector<Group> Grouping::run(SmallVectorImpl<Operation *> &order) {
+  // Operations between the same products join first: a value that was recomputed for its reader
+  // would else join the loop of the original.
+  joinRelated(/*acrossBarriers=*/false);
+  joinRelated(/*acrossBarriers=*/true);
   SmallVector<Group> groups;
   for (ArrayRef<unsigned> group : members)
     if (group.size() > 1)

@@ -24,6 +24,9 @@ int64_t getRowBufferBytes(mlir::Type element);
 /// The blocks whose operations are fused: the body of the function and the bodies of its repeats.
 llvm::SmallVector<mlir::Block *> getBodies(mlir::func::FuncOp function);
 
+/// Whether no loop evaluates `op`: products, messages, repeats.
+bool isBarrier(mlir::Operation *op);
+
 /// Operations that become one fused region.
 struct Group {
   llvm::SmallVector<mlir::Operation *> ops; ///< in program order
@@ -61,6 +64,8 @@ private:
   bool tryJoin(unsigned op, unsigned group);
   /// Earlier operations whose groups `op` may join.
   llvm::SmallVector<unsigned> getRelated(mlir::Operation *op);
+  /// Joins the groups of related operations, as long as any can be joined.
+  void joinRelated(bool acrossBarriers);
   llvm::SmallVector<mlir::Operation *> getOps(llvm::ArrayRef<unsigned> indices);
   /// The order keeps the program order, except that a collective of computed values or inputs moves
   /// to the first position at which these exist, so that it overlaps with more computation. It does
@@ -77,8 +82,9 @@ private:
   llvm::SmallVector<mlir::Operation *> ops;
   llvm::DenseMap<mlir::Operation *, unsigned> indexOf;
   llvm::SmallVector<llvm::SmallVector<unsigned>>
-      users;                           ///< per operation, the operations that must follow it
-  llvm::SmallVector<unsigned> groupOf; ///< per operation, the number of its group
+      users;                             ///< per operation, the operations that must follow it
+  llvm::SmallVector<unsigned> stretchOf; ///< per operation, the barriers that precede it
+  llvm::SmallVector<unsigned> groupOf;   ///< per operation, the number of its group
   llvm::SmallVector<llvm::SmallVector<unsigned>> members; ///< per group, its operations, sorted
 };
 

@@ -57,6 +57,37 @@ def TitanAddInto : Pass<"titan-add-into", "::mlir::func::FuncOp"> {
   ];
 }
 
+def TitanRecomputeValues : Pass<"titan-recompute-values", "::mlir::func::FuncOp"> {
+  let summary = "Recomputes values in later loops instead of keeping them";
+  let description = [{
+    If only elementwise operations and reductions read a value, its loop need not store it, unless other
+    loops read it. If these follow a product, a message or a repeat, they compute the value again, from
+    values that are in memory. Such values may not need more memory than the recomputed one, if they are
+    not alive anyway.
+
+    Input:
+    ```mlir
+    %wide = titan.cast %x : bf16 -> f32
+    %s = titan.reduce sum %wide
+    %y = titan.contract ...
+    %d = titan.mul %dy, %wide
+    ```
+
+    Output: `%wide` is never a tensor in memory:
+    ```mlir
+    %wide = titan.cast %x : bf16 -> f32
+    %s = titan.reduce sum %wide
+    %y = titan.contract ...
+    %again = titan.cast %x : bf16 -> f32
+    %d = titan.mul %dy, %again
+    ```
+  }];
+  let dependentDialects = ["::titan::ir::TitanDialect", "::titan::dist::DistDialect"];
+  let statistics = [
+    Statistic<"recomputedOps", "recomputed operations", "Operations that a later loop evaluates again">
+  ];
+}
+
 def TitanRecomputeRows : Pass<"titan-recompute-rows", "::mlir::func::FuncOp"> {
   let summary = "Recomputes long rows in each loop that reads them";
   let description = [{

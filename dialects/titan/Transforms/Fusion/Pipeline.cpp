@@ -16,6 +16,7 @@ void fusion::buildFusePhase(OpPassManager &passes, const RunSettings & /*setting
   // Before products accumulate into what they are added to, which may be a slot then.
   each.addPass(createTitanAddInRepeats());
   each.addPass(createTitanAddInto());
+  each.addPass(createTitanRecomputeValues());
   // Two loops over one long row would not fit into one region.
   each.addPass(createTitanRecomputeRows());
   each.addPass(createTitanFuseRows());

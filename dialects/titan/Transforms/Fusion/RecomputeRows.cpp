@@ -7,6 +7,7 @@
 #include "dialects/titan/Transforms/Fusion/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace titan::fusion {
 #define GEN_PASS_DEF_TITANRECOMPUTEROWS
@@ -92,31 +93,46 @@ private:
     gather.erase();
   }
 
-  /// The users of `op` that depend on a reduction over a long row of `op`: they need a later loop
-  /// than the reduction.
-  SmallVector<Operation *> findLaterUsers(Operation *op) {
+  /// The operations that depend on `op` row by row, in program order; each maps to whether it
+  /// depends on a reduction over a long row of `op`, and so needs a later loop.
+  llvm::MapVector<Operation *, bool> findDependent(Operation *op) {
     NamedTensorType type = getTensorType(op->getResult(0));
-    llvm::DenseMap<Operation *, bool> followsReduction{{op, false}}; // of dependent operations
-    SmallVector<Operation *> later;
+    llvm::MapVector<Operation *, bool> dependent;
+    dependent[op] = false;
     for (Operation *next = op->getNextNode(); next; next = next->getNextNode()) {
       if (!isa<ReduceOp>(next) && !isCheap(next))
         continue;
       bool needs = false, follows = false;
       for (Value operand : next->getOperands())
-        if (auto it = followsReduction.find(operand.getDefiningOp());
-            it != followsReduction.end()) {
+        if (auto it = dependent.find(operand.getDefiningOp()); it != dependent.end()) {
           needs = true;
           follows |= it->second;
         }
       if (!needs)
         continue;
-      if (follows && llvm::is_contained(op->getUsers(), next))
-        later.push_back(next);
       auto reduce = dyn_cast<ReduceOp>(next);
-      followsReduction[next] =
+      dependent[next] =
           follows || (reduce && getTensorType(reduce.getInput()).getDims() == type.getDims() &&
                       isLong(type, getTensorType(reduce.getResult())));
     }
+    return dependent;
+  }
+
+  /// The users of `op` in a later loop than a reduction over a long row of `op`: those that depend
+  /// on it, and those whose results only such operations read.
+  SmallVector<Operation *> findLaterUsers(Operation *op) {
+    llvm::MapVector<Operation *, bool> dependent = findDependent(op);
+    auto reads = [&](Operation *reader) {
+      // The reduction itself is in the earlier loop.
+      return isCheap(reader) && dependent.lookup(reader);
+    };
+    for (auto &[next, isLater] : llvm::reverse(dependent))
+      if (next != op && isCheap(next) && !next->use_empty())
+        isLater |= llvm::all_of(next->getUsers(), reads);
+    SmallVector<Operation *> later;
+    for (auto [next, isLater] : dependent)
+      if (next != op && reads(next) && llvm::is_contained(op->getUsers(), next))
+        later.push_back(next);
     return later;
   }
 

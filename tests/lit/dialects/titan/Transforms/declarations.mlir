@@ -1,5 +1,6 @@
 // RUN: titan-opt --titan-add-into %s | FileCheck %s
 // RUN: titan-opt --titan-recompute-rows %s | FileCheck %s
+// RUN: titan-opt --titan-recompute-values %s | FileCheck %s
 // RUN: titan-opt --titan-fuse-rows %s | FileCheck %s
 // RUN: titan-opt --dist-return-unreduced %s | FileCheck %s
 

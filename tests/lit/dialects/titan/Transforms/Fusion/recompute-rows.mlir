@@ -29,6 +29,29 @@ func.func @softmax(%x: !logits) -> !logits {
   return %p : !logits
 }
 
+// The derivative of a bound does not depend on a reduction, but only the last loop needs it: that loop
+// recomputes the bounded logits.
+// CHECK-LABEL: func.func @bounded(
+// CHECK-SAME: %[[X:[a-z0-9]*]]:
+// CHECK: titan.tanh %[[X]]
+// CHECK: titan.tanh %[[X]]
+// CHECK: %[[T:.*]] = titan.tanh %[[X]]
+// CHECK: titan.mul %[[T]], %[[T]]
+// FUSED-LABEL: func.func @bounded(
+// FUSED-COUNT-1: titan.fused
+// FUSED-NOT: titan.fused
+// FUSED: return
+func.func @bounded(%x: !logits) -> !logits {
+  %t = titan.tanh %x : !logits -> !logits
+  %top = titan.reduce max %t : !logits -> !rows
+  %s = titan.sub %t, %top : (!logits, !rows) -> !logits
+  %n = titan.reduce sum %s : !logits -> !rows
+  %square = titan.mul %t, %t : (!logits, !logits) -> !logits
+  %slope = titan.neg %square : !logits -> !logits
+  %d = titan.mul %slope, %n : (!logits, !rows) -> !logits
+  return %d : !logits
+}
+
 // Short rows fit into row buffers.
 // CHECK-LABEL: func.func @short
 // CHECK-COUNT-1: titan.exp
