@@ -2,8 +2,10 @@
 
 #include "dialects/titan/Transforms/Gradient/Residuals.h"
 #include "dialects/titan/Support/ReadValues.h"
+#include "dialects/titan/Transforms/Gradient/MinimumCut.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace titan::ir;
@@ -11,17 +13,6 @@ using namespace titan::ir;
 /// Whether the operation only renames dimensions or repeats elements.
 static bool isViewOrExpand(Operation *op) {
   return isa<ExpandOp>(op) || (op->hasTrait<View>() && !isa<ShardingConstraintOp>(op));
-}
-
-/// A conversion to a wider floating-point type.
-static bool isWidening(Operation *op) {
-  auto cast = dyn_cast<CastOp>(op);
-  if (!cast)
-    return false;
-  Type from = cast.getInput().getType().getElementType(),
-       to = cast.getResult().getType().getElementType();
-  return isa<FloatType>(from) && isa<FloatType>(to) &&
-         from.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth();
 }
 
 static bool isRematerialisable(Operation *op) {
@@ -54,24 +45,9 @@ void Residuals::rewriteUses(function_ref<Value(Value)> replace) {
 void Residuals::collectNeeded() {
   rewriteUses([&](Value value) {
     Value constrained = getConstrained(value);
-    need(constrained);
+    needed.insert(constrained);
     return constrained;
   });
-}
-
-/// Adds `value` to the needed values. For a view or widening conversion without available operands,
-/// and for an operation to recompute, adds the operands, too.
-void Residuals::need(Value value) {
-  if (!needed.insert(value))
-    return;
-  Operation *op = value.getDefiningOp();
-  if (op && op->hasAttr(attr::kRecompute)) {
-    for (Value read : getReadValues(op))
-      if (isFromForward(read) && !isRescanned(read))
-        need(isa<ShardingConstraintOp>(op) ? read : getConstrained(read));
-  } else if (op && (isViewOrExpand(op) || isWidening(op)) && !isAvailable(op->getOperand(0))) {
-    need(getConstrained(op->getOperand(0)));
-  }
 }
 
 /// The iteration index and scanned inputs cost nothing in the backward.
@@ -80,22 +56,75 @@ bool Residuals::isRescanned(Value value) const {
   return arg && (arg.getArgNumber() == 0 || arg.getArgNumber() > numIterArgs);
 }
 
-/// Whether the backward body can use `value` without another stacked output.
-bool Residuals::isAvailable(Value value) const {
-  if (!isFromForward(value) || needed.contains(value))
-    return true;
-  return isa<BlockArgument>(value) ? isRescanned(value) : isRecomputed(value);
-}
-
-bool Residuals::isRecomputed(Value value) const {
+/// The values from which the backward body can recompute `value`; nothing if it cannot. A sharding
+/// constraint cannot replace its own operand.
+std::optional<SmallVector<Value>> Residuals::getSources(Value value) const {
   Operation *op = value.getDefiningOp();
   if (!op || !isRematerialisable(op))
-    return false;
-  // A sharding constraint cannot replace its own operand.
-  return llvm::all_of(getReadValues(op), [&](Value operand) {
-    return isAvailable(operand) ||
-           (!isa<ShardingConstraintOp>(op) && needed.contains(getConstrained(operand)));
-  });
+    return std::nullopt;
+  SmallVector<Value> sources;
+  for (Value read : getReadValues(op))
+    if (isFromForward(read) && !isRescanned(read))
+      sources.push_back(isa<ShardingConstraintOp>(op) ? read : getConstrained(read));
+  return sources;
+}
+
+/// Bytes of the complete value. Of equal values, the operand of a view and the result of a sharding
+/// constraint are stacked: the former once for all views, the latter with a known sharding.
+static int64_t getWeight(Value value) {
+  constexpr int64_t kPreference = 64; // of a byte to the choice among equal values
+  auto type = cast<NamedTensorType>(value.getType());
+  Operation *op = value.getDefiningOp();
+  bool isLast = !(op && isViewOrExpand(op)) && getConstrained(value) == value;
+  int64_t bytes =
+      type.getNumElements() * llvm::divideCeil(type.getElementType().getIntOrFloatBitWidth(), 8);
+  return bytes * kPreference + !isLast;
+}
+
+/// The values of least total size from which the backward body can compute all needed ones.
+DenseSet<Value> Residuals::findSmallest() const {
+  MinimumCut cut;
+  llvm::MapVector<Value, unsigned> nodeOf;
+  SmallVector<Value> pending;
+  auto visit = [&](Value value) {
+    auto [entry, isNew] = nodeOf.try_emplace(value, 0);
+    if (isNew) {
+      entry->second = cut.addNode(getWeight(value));
+      pending.push_back(value);
+    }
+    return entry->second;
+  };
+  for (Value value : needed)
+    if (!isRescanned(value))
+      cut.addSink(visit(value));
+  while (!pending.empty()) {
+    Value value = pending.pop_back_val();
+    std::optional<SmallVector<Value>> sources = getSources(value);
+    if (!sources)
+      cut.addSource(nodeOf.lookup(value));
+    else
+      for (Value source : *sources)
+        cut.addEdge(visit(source), nodeOf.lookup(value));
+  }
+  DenseSet<Value> smallest;
+  for (unsigned node : cut.run())
+    smallest.insert(nodeOf.begin()[node].first);
+  return smallest;
+}
+
+/// Stacks these values, in the order of their uses.
+void Residuals::chooseStacked() {
+  DenseSet<Value> smallest = findSmallest(), seen;
+  SmallVector<Value> pending(needed.rbegin(), needed.rend());
+  while (!pending.empty()) {
+    Value value = pending.pop_back_val();
+    if (!seen.insert(value).second)
+      continue;
+    if (smallest.contains(value))
+      stacked.insert(value);
+    else if (std::optional<SmallVector<Value>> sources = getSources(value))
+      llvm::append_range(pending, llvm::reverse(*sources));
+  }
 }
 
 Value Residuals::getInBackward(Value value, OpBuilder &builder) {
@@ -165,12 +194,7 @@ void Residuals::addResidualArguments(OpBuilder &builder) {
 
 void Residuals::materialize() {
   collectNeeded();
-  for (Value value : needed) {
-    if (isRecomputed(value))
-      continue;
-    if (!isRescanned(value))
-      stacked.insert(value);
-  }
+  chooseStacked();
   // All scanned inputs get an argument, since uses appear only when operations are cloned.
   // Unused arguments are removed later, for all variants at once.
   for (BlockArgument arg : forward.getScannedArgs())

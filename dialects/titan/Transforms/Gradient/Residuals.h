@@ -1,13 +1,15 @@
 // Residuals of a repeat.
 //
 // The backward body is first built with direct uses of values of the forward body. This class
-// replaces these uses. For each value it chooses the cheapest source:
+// replaces these uses:
 //
 // - The iteration index and scanned inputs are read again. This needs no memory.
-// - An elementwise operation or a view with available operands is rematerialised. Training is
-//   limited by memory traffic, not by arithmetic, and the copies fuse with their users.
-// - An operation with `titan.recompute` is recomputed from its operands, which are residuals.
-// - The forward stacks all other values. Their memory grows with the number of layers.
+// - Elementwise operations and views are rematerialised, and operations with `titan.recompute` are
+//   recomputed, from values that are stacked or read again. Training is limited by memory traffic,
+//   not by arithmetic, and the copies fuse with their users.
+// - The forward stacks values of least total size that suffice for this: a minimum cut between the
+//   results of all other operations and the uses in the backward body. Their memory grows with the
+//   number of layers.
 //
 // The operand of a view is stacked instead of the view. If a value has a sharding constraint, the
 // constraint's result is stacked, since its sharding is known.
@@ -33,12 +35,12 @@ public:
 
 private:
   bool isFromForward(mlir::Value value) const { return value.getParentBlock() == &body; }
-  /// Finds the forward values that the backward body uses, and the operands to recompute them.
+  /// Finds the forward values that the backward body uses.
   void collectNeeded();
-  void need(mlir::Value value);
   bool isRescanned(mlir::Value value) const;
-  bool isAvailable(mlir::Value value) const;
-  bool isRecomputed(mlir::Value value) const;
+  std::optional<llvm::SmallVector<mlir::Value>> getSources(mlir::Value value) const;
+  llvm::DenseSet<mlir::Value> findSmallest() const;
+  void chooseStacked();
   /// The value in the backward body: an argument, or the result of a clone.
   mlir::Value getInBackward(mlir::Value value, mlir::OpBuilder &builder);
   void addResidualArguments(mlir::OpBuilder &builder);

@@ -114,3 +114,35 @@ func.func private @descent(%p: !titan.tensor<f64[]> {titan.operand = "parameter"
   %p1 = titan.sub %p, %m1 : (!titan.tensor<f64[]>, !titan.tensor<f64[]>) -> !titan.tensor<f64[]>
   return %p1, %m1 : !titan.tensor<f64[]>, !titan.tensor<f64[]>
 }
+
+!x2 = !titan.tensor<bf16[seq = 8, in = 64]>
+!f2 = !titan.tensor<f32[seq = 8, in = 64]>
+!r2 = !titan.tensor<f32[seq = 8]>
+!w2 = !titan.tensor<bf16[layers = 3, in = 64, to = 64]>
+!wl2 = !titan.tensor<bf16[in = 64, to = 64]>
+!y2 = !titan.tensor<bf16[seq = 8, to = 64]>
+
+// A centred value is not stacked: its narrow operand and a number per row take less. The square is wider than both.
+// CHECK-LABEL: func.func @keeps_the_smallest
+// CHECK: titan.repeat <layers = 3> iter_args(%{{.*}}) scanned(%{{.*}}) : {{.*}} -> (!titan.tensor<bf16[seq = 8, in = 64]>, !titan.tensor<bf16[layers = 3, seq = 8, in = 64]>, !titan.tensor<f32[layers = 3, seq = 8]>)
+// CHECK: titan.repeat <layers = 3> reverse
+// CHECK: titan.cast
+// CHECK: titan.sub
+func.func @keeps_the_smallest(%x: !x2 {titan.input = "x"}, %w: !w2 {titan.param = "w2", titan.updated_by = @descent})
+    -> (!s {titan.output = "loss"})
+    attributes {titan.program = "train"} {
+  %y = titan.repeat <layers = 3> iter_args(%x) scanned(%w) : (!x2, !w2) -> !x2 {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !x2, %wl: !wl2):
+    %wide = titan.cast %c : !x2 -> !f2
+    %mean = titan.reduce sum %wide : !f2 -> !r2
+    %centred = titan.sub %wide, %mean : (!f2, !r2) -> !f2
+    %square = titan.mul %centred, %centred : (!f2, !f2) -> !f2
+    %h = titan.cast %square : !f2 -> !x2
+    %0 = titan.contract %h, %wl : (!x2, !wl2) -> !y2
+    %1 = titan.rename %0 : !y2 -> !x2
+    titan.yield %1 : !x2
+  }
+  %wide = titan.cast %y : !x2 -> !f2
+  %loss = titan.reduce sum %wide : !f2 -> !s
+  return %loss : !s
+}

@@ -63,7 +63,7 @@ func.func @train(
     %3 = titan.add %c, %d : (!hidden, !hidden) -> !hidden
     // CHECK: %[[NEXT:.*]] = titan.sharding_constraint
     %4 = titan.sharding_constraint %3 : !hidden -> !hidden
-    // CHECK: titan.yield %[[NEXT]], %[[U]], %[[G]], %[[R]], %[[C]] :
+    // CHECK: titan.yield %[[NEXT]], %[[G]], %[[U]], %[[C]], %[[R]] :
     titan.yield %4 : !hidden
   }
   %logits = titan.contract %y, %table : (!hidden, !table) -> !scores
