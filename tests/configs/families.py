@@ -84,7 +84,7 @@ def published():
             "summary_first_dropout": 0.1, "summary_proj_to_labels": True, "summary_type": "cls_index",
             "summary_use_proj": True,
             "task_specific_params": {"text-generation": {"do_sample": True, "max_length": 50}}, "vocab_size": 50257,
-        }, "Gpt2", dict(layers=12, heads=12)),
+        }, "Gpt2", dict(layers=12, heads=12, embed_rate=0.1, rate=0.1)),
         Case("DeepSeek-V2-Lite", {
             "architectures": ["DeepseekV2ForCausalLM"], "attention_bias": False, "attention_dropout": 0.0,
             "auto_map": {"AutoConfig": "configuration_deepseek.DeepseekV2Config"}, "aux_loss_alpha": 0.001,
@@ -156,7 +156,7 @@ def tiny():
                               shared=2, plain=8, turned=4, value=6, kv_rank=16)),
         Case("gpt2", hf.GPT2Config(vocab_size=96, n_positions=64, n_embd=32, n_layer=4, n_head=4, n_inner=48,
                                   layer_norm_epsilon=1e-6),
-             "Gpt2", dict(layers=4, heads=4, head=8, vocab=96, context=64, ffn=48, eps=1e-6)),
+             "Gpt2", dict(layers=4, heads=4, head=8, vocab=96, context=64, ffn=48, eps=1e-6, embed_rate=0.1, rate=0.1)),
         Case("gpt-oss", hf.GptOssConfig(**common, num_key_value_heads=2, head_dim=8, num_local_experts=4,
                                        num_experts_per_tok=2, sliding_window=16),
              "GptOss", dict(layers=4, experts=4, embed=32, kv_heads=2, group=2, head=8, expert_ffn=48, active=2,

@@ -259,18 +259,28 @@ def cumulative_count(attributes, results, x):
     return Named(counts, rest + over).to(x.dims)
 
 
-def random(attributes, results, seed, step, *starts):
-    """Philox4x32-10 (Salmon et al., SC'11), whose upper counter words are the keys, folded."""
-    mask = (1 << 64) - 1
+def hash_stream(name):
+    """The key of the stream of a random tensor."""
     stream = 0xcbf29ce484222325
-    for byte in b"tensor:" + attributes["stream"].encode():
-        stream = ((stream ^ byte) * 0x100000001b3) & mask
-    state = 0
-    for key in (seed, step):
-        state = ((state ^ int(key.data)) + 0x9E3779B97F4A7C15) & mask
+    for byte in b"tensor:" + name.encode():
+        stream = ((stream ^ byte) * 0x100000001b3) & (1 << 64) - 1
+    return stream
+
+
+def fold_keys(*keys):
+    """The seed, the step and the iterations of repeats, as the upper words of the counter."""
+    mask, state = (1 << 64) - 1, 0
+    for key in keys:
+        state = ((state ^ key) + 0x9E3779B97F4A7C15) & mask
         state = ((state ^ state >> 30) * 0xBF58476D1CE4E5B9) & mask
         state = ((state ^ state >> 27) * 0x94D049BB133111EB) & mask
         state ^= state >> 31
+    return state
+
+
+def random(attributes, results, seed, step, *starts):
+    """Philox4x32-10 (Salmon et al., SC'11), whose upper counter words are the keys, folded."""
+    stream, state = hash_stream(attributes["stream"]), fold_keys(int(seed.data), int(step.data))
     dims, shape = results[0]
     uncut, first = dict(zip(dims, shape)), dict.fromkeys(dims, 0)
     for (name, size), start in zip(attributes["whole"], starts):
