@@ -10,6 +10,7 @@
 #include "base/data/DType.h"
 #include "base/files/MappedFile.h"
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -76,15 +77,19 @@ public:
   SafetensorsWriter &operator=(const SafetensorsWriter &) = delete;
 
   /// Writes bytes [byteOffset, byteOffset + data.size()) of tensor number `index` of the specs.
+  /// Several threads may write.
   void write(size_t index, int64_t byteOffset, std::span<const std::byte> data);
-  /// Syncs. The creator also renames the file, so it calls finish last. The name is durable after
-  /// the caller syncs the folder.
+  /// Syncs what this process has written, which may take long. From any thread.
+  void sync();
+  /// Syncs if nothing was synced since the last write. The creator also renames the file, so it
+  /// calls finish last. The name is durable after the caller syncs the folder.
   void finish();
 
 private:
   Role role;
   std::unique_ptr<PendingFile> file;
   std::vector<int64_t> begins; ///< of each tensor in the file, then the size of the file
+  std::atomic<bool> isSynced = false;
 };
 
 } // namespace titan

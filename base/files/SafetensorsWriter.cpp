@@ -72,12 +72,19 @@ SafetensorsWriter::SafetensorsWriter(const std::string &path,
 SafetensorsWriter::~SafetensorsWriter() = default;
 
 void SafetensorsWriter::write(size_t index, int64_t byteOffset, std::span<const std::byte> data) {
+  isSynced.store(false, std::memory_order_relaxed);
   file->writeAt(begins[index] + byteOffset, data.data(), data.size());
 }
 
+void SafetensorsWriter::sync() {
+  asFault([&] { file->sync(); });
+  isSynced.store(true, std::memory_order_relaxed);
+}
+
 void SafetensorsWriter::finish() {
+  if (!isSynced)
+    sync();
   asFault([&] {
-    file->sync();
     if (role == Role::Create)
       file->rename();
   });

@@ -91,6 +91,7 @@ void printMemory(llvm::raw_ostream &out, const RunSummary &summary) {
   line("parameters, on the host", report.parametersOnHost);
   line("optimizer state, on the host", report.optimizerOnHost);
   line("total, in training", report.getTraining());
+  line("checkpoint copies, at most", summary.checkpointStaging);
   line("caches, in generation", report.caches);
   line("caches of a batch of prompts", report.batchCaches);
   if (!summary.processor.isCuda) // the memory of CUDA's libraries is not known
@@ -148,6 +149,7 @@ llvm::json::Object memoryJson(const RunSummary &summary) {
                             {"by_block", std::move(blocks)},
                             {"threads", summary.processor.threads},
                             {"host", report.getOnHost()},
+                            {"checkpoint_staging", summary.checkpointStaging},
                             {"total", report.getTraining()}};
 }
 

@@ -54,6 +54,13 @@ size_t RunSummary::findBusiestRank() const {
   return static_cast<size_t>(most - traffic.begin());
 }
 
+/// A rank copies at most all its parameters, buffers and optimizer state (CheckpointWriter.h).
+static int64_t countStaging(const sema::Run &run, const plan::MemoryReport &memory) {
+  if (run["checkpoint.mode"].print() != "async" || run["checkpoint.every"].print() == "0")
+    return 0;
+  return memory.parameters + memory.buffers + memory.optimizer + memory.getOnHost();
+}
+
 std::optional<RunSummary> makeRunSummary(CompilerInstance &instance, const sema::CheckedRun &run,
                                          int64_t processes, int64_t threads,
                                          emission::Target target) {
@@ -104,6 +111,7 @@ std::optional<RunSummary> makeRunSummary(CompilerInstance &instance, const sema:
       plan::reportMemory(*module, degrees, summary.processor, along);
   summary.memory = *llvm::max_element(
       memory, [](const auto &a, const auto &b) { return a.getTraining() < b.getTraining(); });
+  summary.checkpointStaging = countStaging(run.run, summary.memory);
   if (memory.size() > 1)
     summary.memoryOfStages = std::move(memory);
   checkMemory(run.mesh, summary.memory, /*isOneMemory=*/false, instance.diags);

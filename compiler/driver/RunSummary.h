@@ -24,6 +24,9 @@ struct RunSummary {
   /// Why generation computes whole texts for every token (`titan.uncached`); empty: it does not.
   std::string uncached;
   plan::MemoryReport memory; ///< of the rank that needs most
+  /// Bytes at most, in memory of the host and beyond `memory`, for the copy of the tensors that
+  /// `checkpoint.mode = async` saves.
+  int64_t checkpointStaging = 0;
   /// One per rank along the axis of a pipeline.
   std::vector<plan::MemoryReport> memoryOfStages;
   std::vector<AxisReport> mesh; ///< its axes, outer to inner

@@ -17,16 +17,17 @@ def mount(at: Path, *options: str) -> None:
         raise Skipped(f"no file system in memory can be mounted: {done.stderr.strip()}")
 
 
-def fill(folder: Path, kibibytes: int) -> None:
+def fill(folder: Path, kibibytes: int, mode: str) -> None:
     at = folder / "small"
+    chosen = ["--set", f"checkpoint.mode={mode}"]
     mount(at, "-o", f"size={kibibytes}k")
     try:
-        status, output = run(*training(folder, at / "run"))
+        status, output = run(*training(folder, at / "run"), *chosen)
         if status != 0:
             expect(status == 70 and "No space left" in output, f"{status}: {output[-600:]}")
             expect(str(at) in output, f"no file is named: {output[-600:]}")
         mount(at, "-o", "remount,size=64m")
-        run_well(*training(folder, at / "run"))
+        run_well(*training(folder, at / "run"), *chosen)
         check_end(at / "run", folder)
     finally:
         subprocess.run(["umount", at], check=True)
@@ -37,6 +38,6 @@ def full_disks(count: int, chance, folder: Path):
         raise Skipped("mounting a file system takes root")
     (folder / "text").write_bytes(TEXT)
     run_well(*training(folder, folder / "whole"))
-    for _ in range(count):
-        kibibytes = chance.randint(4, 5000)
-        yield f"{kibibytes} KiB", partial(fill, folder, kibibytes)
+    for number in range(count):
+        kibibytes, mode = chance.randint(4, 5000), ("sync", "async")[number % 2]
+        yield f"{kibibytes} KiB, {mode}", partial(fill, folder, kibibytes, mode)

@@ -86,9 +86,17 @@ def check_tools(folder: Path) -> None:
         raise Skipped(f"no file system in a file can be mounted: {error}")
 
 
-def training(folder: Path, out: Path, keep: int, steps: int) -> list:
+def training(folder: Path, out: Path, keep: int, steps: int, mode="sync") -> list:
     return ["--data", folder / "text", "--out", out, "--steps", steps, "--log-every", 1, "--set",
-            f"checkpoint.every={EVERY}", "--set", f"checkpoint.keep={keep}"]
+            f"checkpoint.every={EVERY}", "--set", f"checkpoint.keep={keep}", "--set",
+            f"checkpoint.mode={mode}"]
+
+
+def completed(out: Path, mode: str) -> int:
+    """The step of the last checkpoint that must be complete, by the rows of metrics. Training continues beside
+    a checkpoint in the background, but the next one waits for it."""
+    last = max(max(losses(out), default=0) - 1, 0) // EVERY * EVERY
+    return max(last - (EVERY if mode == "async" else 0), 0)
 
 
 def check_end(out: Path, whole: Path) -> None:
@@ -105,21 +113,20 @@ def stop(process) -> None:
         os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
 
 
-def cut(folder: Path, seconds: float, keep: int, variables=None) -> None:
+def cut(folder: Path, seconds: float, keep: int, mode="sync", variables=None) -> None:
     """Stops a run after `seconds`, and resumes it from the copy of its file system."""
     image, copy, live, after = (folder / name for name in ("image", "copy", "live", "after"))
     make_image(image)
     with mounted(image, live):
-        process = start(*training(folder, live / "run", keep, STEPS), variables=variables)
+        process = start(*training(folder, live / "run", keep, STEPS, mode), variables=variables)
         time.sleep(seconds)
         stop(process)
         copy_image(image, copy)
-        # Rows after a checkpoint's step: it was saved.
-        saved = max(max(losses(live / "run"), default=0) - 1, 0) // EVERY * EVERY
+        saved = completed(live / "run", mode)
         process.kill()
         process.communicate()
     with mounted(copy, after):
-        output = run_well(*training(folder, after / "run", keep, STEPS))
+        output = run_well(*training(folder, after / "run", keep, STEPS, mode))
         words = output.split("resuming after step ")
         resumed = int(words[1].split()[0]) if len(words) > 1 else 0
         expect(resumed >= saved, f"saved step {saved}, resumed after {resumed}: {output[:600]}")
@@ -129,12 +136,12 @@ def cut(folder: Path, seconds: float, keep: int, variables=None) -> None:
         expect(not left, f"left behind: {left}")
 
 
-def cut_at_end(folder: Path) -> None:
+def cut_at_end(mode: str, folder: Path) -> None:
     """Cuts the power right after the program has ended with status 0."""
     image, copy, live, after = (folder / name for name in ("image", "copy", "live", "after"))
     make_image(image)
     with mounted(image, live):
-        run_well(*training(folder, live / "run", 1, STEPS))
+        run_well(*training(folder, live / "run", 1, STEPS, mode))
         copy_image(image, copy)
     with mounted(copy, after):
         check_end(after / "run", folder / "whole")
@@ -198,7 +205,7 @@ def detects_missing_sync(folder: Path) -> None:
     library = folder / "forgetful.so"
     command("cc", "-shared", "-fPIC", "-o", library, folder / "forgetful.c", "-ldl")
     try:
-        cut(folder, 0.5, 3, {"LD_PRELOAD": str(library)})
+        cut(folder, 0.5, 3, variables={"LD_PRELOAD": str(library)})
     except Wrong:
         return
     raise Wrong("a checkpoint.json that is not synced was not noticed")
@@ -213,8 +220,9 @@ def power_cuts(count: int, chance, folder: Path):
     for again in (False, True):
         yield f"after an export{', over another' if again else ''}", partial(cut_after_export, again, folder)
     for number in range(count):
+        mode = ("sync", "async")[number % 2]
         if number % 5 == 4:
-            yield "right after the end", partial(cut_at_end, folder)
+            yield f"right after the end, {mode}", partial(cut_at_end, mode, folder)
         else:
             seconds, keep = chance.uniform(0.02, 0.8), chance.choice([1, 3])
-            yield f"after {seconds:.3f} s, keep {keep}", partial(cut, folder, seconds, keep)
+            yield f"after {seconds:.3f} s, keep {keep}, {mode}", partial(cut, folder, seconds, keep, mode)

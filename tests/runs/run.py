@@ -129,9 +129,10 @@ def wait_for_progress(run: Run, out: Path, step: int) -> None:
         time.sleep(0.005)
 
 
-def saving_run(exe: Path, text: Path, out: Path, steps: int) -> Run:
+def saving_run(exe: Path, text: Path, out: Path, steps: int, mode: str = "sync") -> Run:
     return Run([exe, "--data", text, "--out", out, "--steps", steps, "--log-every", 1,
-                "--set", f"checkpoint.every={EVERY}", "--set", "checkpoint.keep=2"])
+                "--set", f"checkpoint.every={EVERY}", "--set", "checkpoint.keep=2",
+                "--set", f"checkpoint.mode={mode}"])
 
 
 def try_kills(exe: Path, text: Path, kills: int, seed: int):
@@ -141,7 +142,7 @@ def try_kills(exe: Path, text: Path, kills: int, seed: int):
     expected = rows(whole)
     at, notes = 0, []
     for number in range(kills):
-        run = saving_run(exe, text, cut, steps)
+        run = saving_run(exe, text, cut, steps, ("sync", "async")[number // len(VICTIMS) % 2])
         # One kill in four may come before the first save; the others let the run progress.
         if number % 4 != 3:
             wait_for_progress(run, cut, at)

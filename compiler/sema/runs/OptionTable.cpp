@@ -150,12 +150,34 @@ OptionSpec best() {
   return spec;
 }
 
+OptionSpec checkpointMode() {
+  OptionSpec spec = effectiveWith(
+      "checkpoint.every=100",
+      choice("checkpoint.mode", Fixed::Launch, {"sync", "async"},
+             "sync: training waits for a checkpoint; async: the tensors are copied, and written "
+             "beside the next steps"));
+  spec.idleValue = "0";
+  return spec;
+}
+
+/// Without `keep`, all stay.
+OptionSpec keepEvery() {
+  OptionSpec spec = effectiveWith(
+      "checkpoint.keep=3",
+      integer("checkpoint.keep_every", Value::ofInt(0), Fixed::Launch, 0,
+              "checkpoints whose step is a multiple of this number also stay; 0: none"));
+  spec.idleValue = "0";
+  return spec;
+}
+
 std::vector<OptionSpec> checkpointOptions() {
   return {
       integer("checkpoint.every", Value::ofInt(0), Fixed::Launch, 0,
               "steps between checkpoints; 0: only a run that is stopped by a signal saves one"),
       integer("checkpoint.keep", Value::ofInt(3), Fixed::Launch, 0,
               "number of latest checkpoints that are kept; 0: all"),
+      keepEvery(),
+      checkpointMode(),
       best(),
   };
 }

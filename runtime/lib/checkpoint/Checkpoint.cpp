@@ -9,7 +9,6 @@
 #include "weights/TokenizerFiles.h"
 
 #include "base/Error.h"
-#include "base/files/DurableFile.h"
 #include "base/text/Counted.h"
 #include "files/ReadFile.h"
 
@@ -27,9 +26,6 @@ namespace fs = std::filesystem;
 namespace {
 
 using Content = Manifest::Content;
-
-/// The most bytes of one file of tensors, unless a single tensor is larger.
-constexpr int64_t shardBytes = int64_t{2} << 30;
 
 /// "run `NAME`" if another run wrote the checkpoint, else empty.
 std::string describeWriter(const Executor &executor, const Manifest &manifest) {
@@ -100,56 +96,7 @@ std::vector<std::string> broadcastCheckpoints(Executor &executor, const std::str
   return directories;
 }
 
-/// Renames the directory `partial` to the checkpoint's name. The rename is durable before later
-/// checkpoints are archived and old ones removed.
-void publish(const std::string &runDirectory, const std::string &partial, int64_t step,
-             int64_t keep) {
-  const std::string target = getCheckpointPath(runDirectory, step);
-  const fs::path checkpoints = fs::path(target).parent_path();
-  syncDirectory(partial);
-  if (fs::exists(fs::symlink_status(target)))
-    archiveCheckpoint(runDirectory, step, "which is saved again");
-  fs::rename(partial, target);
-  syncDirectory(checkpoints);
-  archiveLaterCheckpoints(runDirectory, step);
-  pruneCheckpoints(runDirectory, keep);
-}
-
 } // namespace
-
-void saveCheckpoint(Executor &executor, const std::string &runDirectory, Manifest position,
-                    int64_t keep) {
-  const std::string partial = getCheckpointPath(runDirectory, position.step) + temporarySuffix;
-  if (executor.isFirst())
-    asFault([&] {
-      createDirectories(fs::path(partial).parent_path());
-      removeUnfinishedCheckpoints(runDirectory);
-      if (!fs::create_directory(partial))
-        throw UserError("cannot write '" + partial + "': it is there and cannot be removed");
-    });
-  executor.barrier("creating a checkpoint");
-  constexpr Role parameters[] = {Role::Parameter}, state[] = {Role::State};
-  std::vector<Shard> model = saveShards(executor, {partial, "model", shardBytes}, parameters);
-  for (const Shard &shard : model)
-    position.files.push_back({shard.file, Content::Parameters});
-  for (const Shard &shard : saveShards(executor, {partial, "optimizer", shardBytes}, state))
-    position.files.push_back({shard.file, Content::Optimizer});
-  std::vector<Measured> measured = measureFiles(executor, partial, position.files);
-  if (executor.isFirst())
-    asFault([&] {
-      for (size_t i = 0; i < measured.size(); ++i) {
-        if (measured[i].error != noReadError)
-          throw Fault(fmt::format("cannot read '{}/{}': {}", partial, position.files[i].name,
-                                  describe(measured[i].error)));
-        position.files[i].bytes = measured[i].bytes;
-        position.files[i].crc = measured[i].crc;
-      }
-      writeShardIndex(partial, "model", model);
-      writeManifest(partial, position);
-      publish(runDirectory, partial, position.step, keep);
-    });
-  executor.barrier("finishing a checkpoint");
-}
 
 /// Whether some elements of parameters may keep their initial values.
 static bool needsInitialValues(const Program &program) {

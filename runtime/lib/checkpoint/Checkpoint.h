@@ -1,8 +1,9 @@
-// Checkpoints of a run: manifest (manifest/Manifest.h) and tensors. All ranks call these functions
-// together. A run on any number of ranks can resume from a checkpoint.
+// Loads checkpoints of a run: manifest (manifest/Manifest.h) and tensors; CheckpointWriter.h saves
+// them. All ranks call these functions together. A run on any number of ranks can resume from a
+// checkpoint.
 //
 // Errors: UserError with the name of a file that is damaged, does not fit the program or cannot be
-// read; Fault if a file cannot be written.
+// read.
 #pragma once
 
 #include "settings/Options.h"
@@ -17,13 +18,6 @@
 #include <string>
 
 namespace titan::rt {
-
-/// Saves parameters and optimizer state as `runDirectory`/checkpoints/step-N. `position` describes
-/// the progress of the run. When the checkpoint is durable, archives checkpoints of later steps.
-/// Then removes the oldest checkpoints: it keeps the latest `keep` with a finite loss, and as many
-/// with a non-finite one. With `keep` 0, it removes none.
-void saveCheckpoint(Executor &executor, const std::string &runDirectory, Manifest position,
-                    int64_t keep);
 
 /// Loads the checkpoint to resume from. `choice` is a checkpoint's directory, `none`, or `auto`:
 /// the latest undamaged checkpoint with a finite loss, if any. Prints the choice and the skipped

@@ -34,23 +34,35 @@ std::string findFirstProblem(Executor &executor, const std::string &own) {
   return isOfAll ? text : fmt::format("rank {}: {}", rank, text);
 }
 
-std::vector<Measured> measureFiles(Executor &executor, const std::string &directory,
-                                   const std::vector<Manifest::File> &files) {
+std::vector<size_t> listMeasured(Executor &executor, size_t count) {
+  std::vector<size_t> own;
+  for (size_t i = static_cast<size_t>(executor.world().rank()); i < count;
+       i += static_cast<size_t>(executor.world().size()))
+    own.push_back(i);
+  return own;
+}
+
+void shareMeasurements(Executor &executor, std::vector<Measured> &measured) {
   constexpr size_t numbers = 3; // of each file
-  std::vector<int64_t> found(numbers * files.size());
-  size_t ranks = static_cast<size_t>(executor.world().size());
-  for (size_t i = static_cast<size_t>(executor.world().rank()); i < files.size(); i += ranks) {
-    Measured file = measureFile(directory, files[i]);
-    found[numbers * i] = file.bytes;
-    found[numbers * i + 1] = file.crc;
-    found[numbers * i + 2] = file.error;
+  std::vector<int64_t> found(numbers * measured.size());
+  for (size_t i : listMeasured(executor, measured.size())) {
+    found[numbers * i] = measured[i].bytes;
+    found[numbers * i + 1] = measured[i].crc;
+    found[numbers * i + 2] = measured[i].error;
   }
   executor.world().worldGroup().allReduce(found.data(), static_cast<int64_t>(found.size()),
                                           DType::I64, Reduction::Sum, {"comparing checksums", ""});
-  std::vector<Measured> measured;
-  for (size_t i = 0; i < files.size(); ++i)
-    measured.push_back({found[numbers * i], static_cast<uint32_t>(found[numbers * i + 1]),
-                        found[numbers * i + 2]});
+  for (size_t i = 0; i < measured.size(); ++i)
+    measured[i] = {found[numbers * i], static_cast<uint32_t>(found[numbers * i + 1]),
+                   found[numbers * i + 2]};
+}
+
+std::vector<Measured> measureFiles(Executor &executor, const std::string &directory,
+                                   const std::vector<Manifest::File> &files) {
+  std::vector<Measured> measured(files.size());
+  for (size_t i : listMeasured(executor, files.size()))
+    measured[i] = measureFile(directory, files[i]);
+  shareMeasurements(executor, measured);
   return measured;
 }
 

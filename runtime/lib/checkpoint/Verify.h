@@ -15,6 +15,12 @@ namespace titan::rt {
 /// with a problem, prefixed by "rank R: " unless all ranks have one; empty if no rank has one.
 std::string findFirstProblem(Executor &executor, const std::string &own);
 
+/// The indices of those of `count` files that this rank measures.
+std::vector<size_t> listMeasured(Executor &executor, size_t count);
+
+/// Combines what each rank has measured of its files (listMeasured).
+void shareMeasurements(Executor &executor, std::vector<Measured> &measured);
+
 /// Sizes and checksums of a checkpoint's files; each rank reads some of them.
 std::vector<Measured> measureFiles(Executor &executor, const std::string &directory,
                                    const std::vector<Manifest::File> &files);

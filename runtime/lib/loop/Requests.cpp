@@ -4,11 +4,11 @@
 
 namespace titan::rt {
 
-Requests agreeOnRequests(Executor &executor, bool isFinite) {
+Requests agreeOnRequests(Executor &executor, bool isFinite, bool isReady) {
   float all[] = {static_cast<float>(stopSignal()), saveSignal() ? 1.0F : 0.0F,
-                 isFinite ? 0.0F : 1.0F};
+                 isFinite ? 0.0F : 1.0F, isReady ? 0.0F : 1.0F};
   executor.maxOverRanks(all);
-  const Requests agreed{static_cast<int>(all[0]), all[1] > 0, all[2] == 0};
+  const Requests agreed{static_cast<int>(all[0]), all[1] > 0, all[2] == 0, all[3] == 0};
   if (agreed.save)
     acknowledgeSaveSignal();
   return agreed;

@@ -13,6 +13,7 @@
 #include "StopSignal.h"
 #include "TrainStep.h"
 #include "checkpoint/Checkpoint.h"
+#include "checkpoint/CheckpointWriter.h"
 #include "checkpoint/Verify.h"
 #include "data/BackgroundReader.h"
 #include "data/Data.h"
@@ -56,7 +57,8 @@ public:
         profiler(executor, directory.path(), options.profile),
         costs(executor, directory.path(), options.costs),
         check(executor, trainStep, settings, directory.path()),
-        best(executor, settings, directory.path()) {
+        best(executor, settings, directory.path()),
+        checkpoints(executor, settings, directory.path()) {
     for (const GroupSchedule &group : executor.program().groupSchedules)
       groupRates.emplace_back(group.scalar, LearningRate(group.schedule, settings));
   }
@@ -96,10 +98,12 @@ public:
       throw;
     } catch (const UserError &error) {
       recordFailure();
+      keepCheckpoint();
       report.writeStatus({"failed", step, ExitUserError, error.what()});
       throw;
     } catch (const std::exception &error) {
       recordFailure();
+      keepCheckpoint();
       const std::string message = fmt::format("{}; in step {}", error.what(), step);
       report.writeStatus({"failed", step, ExitFault, message});
       const auto *fault = dynamic_cast<const Fault *>(&error);
@@ -276,6 +280,8 @@ private:
       profiler.beforeStep();
       trainOneStep();
       Requests requests = agreeAfterStep();
+      if (requests.isReady)
+        advanceCheckpoint();
       noteStep(secondsSince(begin));
       report.stepEnded(step);
       const bool evaluates = evaluation && (step % evaluation->every() == 0 || step == last);
@@ -296,6 +302,7 @@ private:
   int finishRun() {
     if (last < steps && step > firstStep)
       saveRun(); // --stop-at: the run will continue
+    finishCheckpoint();
     compareReplicas();
     enterStopPhase(StopPhase::Saving);
     const std::string weights = directory.file("model.safetensors");
@@ -322,18 +329,19 @@ private:
 
   /// Saves a checkpoint, and returns the stop signal that any rank has received, or 0.
   int saveBetweenSteps(bool isRequested) {
-    saveRun();
     if (isRequested)
-      report.say("saved step {}, as SIGUSR1 asks", step);
+      requested = step;
+    saveRun();
     return agreeOnStop(executor);
   }
 
   /// The requests of all ranks, with whether the loss is finite if that is known without waiting
   /// for a device.
   Requests agreeAfterStep() {
+    const bool isReady = checkpoints.isReady();
     if (!executor.device().isHost())
-      return agreeOnRequests(executor, true);
-    const Requests all = agreeOnRequests(executor, check.readsFinite());
+      return agreeOnRequests(executor, true, isReady);
+    const Requests all = agreeOnRequests(executor, check.readsFinite(), isReady);
     check.setResult(step, all.isFinite);
     return all;
   }
@@ -390,6 +398,7 @@ private:
   void saveRun() {
     if (saved == step)
       return;
+    waitForCheckpoint();
     if (check.endsRun(step))
       check.handleNonFinite(step, report);
     compareReplicas();
@@ -404,19 +413,68 @@ private:
     position.isFinite = check.isFinite(step);
     position.horizon = steps;
     position.identity = identity;
+    begun = saved = step;
     profiler.during("checkpoint", [&] {
-      report.sync(); // a resumed run continues after these rows
-      asFault([&] {
-        saveCheckpoint(executor, directory.path(), position,
-                       settings.integer("checkpoint.keep", 0));
-      });
+      // A resumed run continues after the rows so far.
+      asFault([&] { checkpoints.begin(std::move(position), [this] { report.sync(); }); });
     });
     enterStopPhase(StopPhase::Running);
+    noteCheckpoint();
+  }
+
+  /// Goes on with a checkpoint that is saved in the background.
+  void advanceCheckpoint() {
+    if (!checkpoints.isSaving())
+      return;
+    asFault([&] { checkpoints.advance(); });
+    noteCheckpoint();
+  }
+
+  /// Waits for a checkpoint that is saved in the background.
+  void finishCheckpoint() {
+    if (!checkpoints.isSaving())
+      return;
+    enterStopPhase(StopPhase::Saving);
+    profiler.during("checkpoint", [&] { asFault([&] { checkpoints.finish(); }); });
+    enterStopPhase(StopPhase::Running);
+    noteCheckpoint();
+  }
+
+  /// The next checkpoint waits for the previous one.
+  void waitForCheckpoint() {
+    if (!checkpoints.isSaving())
+      return;
+    const Progress::Clock::time_point begin = Progress::Clock::now();
+    const int64_t waitedFor = *begun;
+    finishCheckpoint();
+    if (!hasWaited)
+      report.say("note: the checkpoint of step {} waited {:.1f} s for that of step {}; a larger "
+                 "`checkpoint.every` avoids this",
+                 step, secondsSince(begin), waitedFor);
+    hasWaited = true;
+  }
+
+  /// After the end of a save.
+  void noteCheckpoint() {
+    if (!begun || checkpoints.isSaving())
+      return;
     // The final weights of an earlier end are no longer final.
     std::error_code absent;
     if (executor.isFirst())
       fs::remove(directory.file("model.safetensors"), absent);
-    saved = step;
+    if (requested == begun)
+      report.say("saved step {}, as SIGUSR1 asks", *begun);
+    begun.reset();
+  }
+
+  /// After an error: what is being saved in the background can be completed without other ranks.
+  void keepCheckpoint() {
+    if (executor.world().size() > 1)
+      return;
+    try {
+      checkpoints.finish();
+    } catch (const std::exception &) { // perhaps the same error
+    }
   }
 
   void compareReplicas() {
@@ -426,6 +484,7 @@ private:
 
   int stopRun(int signal) {
     saveRun();
+    finishCheckpoint();
     const std::string name = signalName(signal);
     report.writeStatus(
         {"stopped", step, ExitStoppedBySignal, "by " + name + ", after saving a checkpoint"});
@@ -441,6 +500,8 @@ private:
     // Before an evaluation overwrites the step's outputs.
     MetricsRow row = progress.makeRow(step, rate, seconds);
     const bool ends = check.endsRun(step);
+    if (ends)
+      finishCheckpoint(); // the message names it
     std::optional<std::vector<EvaluationResult>> results;
     if (evaluates && !stop && !ends)
       results = evaluation->run([&] { return (stop = agreeOnStop(executor)) != 0; });
@@ -491,6 +552,7 @@ private:
   CostReport costs;
   FiniteCheck check;
   BestWeights best;
+  CheckpointWriter checkpoints;      // after `report`, which its thread syncs
   std::vector<WeightRow> weightRows; // of --init-from
   Identity identity;                 // of the inputs, on rank 0
   SourceFiles sourceFiles;           // on rank 0
@@ -498,10 +560,13 @@ private:
   std::optional<Evaluation> evaluation;
   std::optional<BackgroundReader> batches; // of `data` for `trainStep`, read one step ahead
 
-  int64_t step = 0, firstStep = 0; // completed; completed before this process started
-  int64_t saved = -1;              // the step of the latest checkpoint
-  int64_t sample = 0;              // the first that was not trained on
+  int64_t step = 0, firstStep = 0;  // completed; completed before this process started
+  int64_t saved = -1;               // the step of the latest checkpoint, complete or begun
+  std::optional<int64_t> begun;     // the step of a checkpoint that is perhaps not complete
+  std::optional<int64_t> requested; // the latest step that SIGUSR1 asked to save
+  int64_t sample = 0;               // the first that was not trained on
   double rate = 0;
+  bool hasWaited = false; // a checkpoint for the previous one
   bool savedGradients = false;
 };
 

@@ -142,13 +142,19 @@ static bool isFiniteCheckpoint(const std::string &directory) {
   }
 }
 
-std::vector<std::string> surplusCheckpoints(const std::string &runDirectory, int64_t keep) {
+std::vector<std::string> surplusCheckpoints(const std::string &runDirectory,
+                                            const Retention &retention) {
+  if (retention.keep <= 0)
+    return {};
   std::vector<std::string> surplus;
   int64_t finite = 0, others = 0;
-  if (keep > 0)
-    for (std::string &directory : listCheckpoints(runDirectory)) // newest first
-      if (++(isFiniteCheckpoint(directory) ? finite : others) > keep)
-        surplus.push_back(std::move(directory));
+  for (int64_t step : listSteps(runDirectory)) { // newest first
+    std::string directory = getCheckpointPath(runDirectory, step);
+    const bool isFinite = isFiniteCheckpoint(directory);
+    const bool isKept = isFinite && retention.keepEvery > 0 && step % retention.keepEvery == 0;
+    if (++(isFinite ? finite : others) > retention.keep && !isKept)
+      surplus.push_back(std::move(directory));
+  }
   return surplus;
 }
 

@@ -73,9 +73,16 @@ std::string getCheckpointPath(const std::string &runDirectory, int64_t step);
 /// The same as paths.
 std::vector<std::string> listCheckpoints(const std::string &runDirectory);
 
-/// Checkpoints beyond the latest `keep` of their kind, finite or not; those that are not finite
-/// never displace finite ones. An unreadable checkpoint counts as not finite. `keep` 0: none.
-std::vector<std::string> surplusCheckpoints(const std::string &runDirectory, int64_t keep);
+/// Which checkpoints of a run stay.
+struct Retention {
+  int64_t keep = 0;      ///< the latest of each kind, finite or not; 0: all
+  int64_t keepEvery = 0; ///< also finite ones of steps that it divides; 0: none
+};
+
+/// The checkpoints that need not stay. Those that are not finite never displace finite ones. An
+/// unreadable checkpoint counts as not finite.
+std::vector<std::string> surplusCheckpoints(const std::string &runDirectory,
+                                            const Retention &retention);
 
 /// The latest readable checkpoint with a finite loss, or an empty string.
 std::string findLatestFinite(const std::string &runDirectory);

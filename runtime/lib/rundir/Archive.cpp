@@ -2,8 +2,6 @@
 
 #include "base/files/DurableFile.h"
 
-#include "manifest/Manifest.h"
-
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -117,8 +115,8 @@ void archiveLaterCheckpoints(const std::string &runDirectory, int64_t step) {
   }
 }
 
-void pruneCheckpoints(const std::string &runDirectory, int64_t keep) {
-  for (const std::string &old : surplusCheckpoints(runDirectory, keep))
+void pruneCheckpoints(const std::string &runDirectory, const Retention &retention) {
+  for (const std::string &old : surplusCheckpoints(runDirectory, retention))
     removeCheckpoint(old);
 }
 

@@ -3,6 +3,8 @@
 // OUT/replaced. Rank 0 calls these functions.
 #pragma once
 
+#include "manifest/Manifest.h"
+
 #include <cstdint>
 #include <string>
 
@@ -23,8 +25,8 @@ void archiveCheckpoint(const std::string &runDirectory, int64_t step, const std:
 /// Archives checkpoints of steps after `step`, because the next run would resume from them.
 void archiveLaterCheckpoints(const std::string &runDirectory, int64_t step);
 
-/// Removes all but the latest `keep` (0: all stay) finite checkpoints, and likewise for others. A
-/// failure is a warning, and the next call tries again.
-void pruneCheckpoints(const std::string &runDirectory, int64_t keep);
+/// Removes the checkpoints that need not stay (surplusCheckpoints). A failure is a warning, and the
+/// next call tries again.
+void pruneCheckpoints(const std::string &runDirectory, const Retention &retention);
 
 } // namespace titan::rt

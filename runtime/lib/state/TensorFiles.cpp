@@ -1,6 +1,6 @@
 #include "TensorFiles.h"
 
-#include "FileTensors.h"
+#include "SharedFile.h"
 
 #include "base/Error.h"
 #include "base/files/DurableFile.h"
@@ -8,7 +8,7 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -22,48 +22,23 @@ Initializer getInitializer(const FileTensor &fileTensor) {
   return {tensor.init, tensor.scale[index], tensor.cut};
 }
 
-int64_t countStoredBytes(const FileTensor &fileTensor, const FileTypes &types) {
-  const DType own = fileTensor.info.dtype;
-  return getByteSize(fileTensor.info) / getByteSize(own) *
-         storedBytes(types.find(fileTensor.name, own)).value();
-}
-
 /// Every rank writes its shards of these tensors.
-void writeFile(Executor &executor, const std::string &path, std::span<const FileTensor> fileTensors,
-               const std::map<std::string, std::string> &metadata, const FileTypes &types = {}) {
-  std::vector<TensorSpec> specs;
-  for (const FileTensor &fileTensor : fileTensors)
-    specs.push_back({fileTensor.name, fileTensor.info.dtype, getShape(fileTensor.info),
-                     types.find(fileTensor.name, fileTensor.info.dtype)});
-
+void writeFile(Executor &executor, SharedFile file) {
   // Ranks that write nothing would reach the barriers early, and the work of the others' devices
   // would count as a wait for the file.
   executor.device().synchronize();
-  std::optional<SafetensorsWriter> writer;
   if (executor.isFirst())
-    writer.emplace(path, specs, metadata);
+    file.open();
   executor.barrier("creating a file of weights");
   if (!executor.isFirst())
-    writer.emplace(path, specs, metadata, SafetensorsWriter::Role::Join);
-  std::vector<std::byte> converted;
-  for (size_t i = 0; i < fileTensors.size(); ++i) {
-    const FileTensor &fileTensor = fileTensors[i];
-    if (!executor.isWriter(*fileTensor.tensor))
-      continue;
-    const int64_t size = getByteSize(fileTensor.info.dtype);
-    const int64_t storedSize = storedBytes(specs[i].stored).value();
-    HostView host(executor.device(), fileTensor.data, fileTensor.bytes, HostView::Access::Read);
-    executor.getLayout(fileTensor.info).forEachRun([&](const ShardRun &run) {
-      const std::span<const std::byte> values(host.data() + run.local * size,
-                                              static_cast<size_t>(run.count * size));
-      writer->write(i, run.global * storedSize, toStored(specs[i], values, converted));
-    });
-  }
+    file.open();
+  for (size_t index : file.written())
+    file.write(index);
   if (!executor.isFirst())
-    writer->finish();
+    file.finish();
   executor.barrier("writing a file of weights");
   if (executor.isFirst())
-    writer->finish();
+    file.finish();
   executor.barrier("finishing a file of weights");
 }
 
@@ -111,28 +86,19 @@ void loadTensors(Executor &executor, const WeightStore &store, std::span<const R
 
 void saveTensors(Executor &executor, const std::string &path, std::span<const Role> roles,
                  const std::map<std::string, std::string> &metadata) {
-  writeFile(executor, path, listFileTensors(executor, roles), metadata);
+  writeFile(executor, {executor, path, listFileTensors(executor, roles), metadata});
   if (executor.isFirst())
     asFault([&] { syncParent(path); });
 }
 
 std::vector<Shard> saveShards(Executor &executor, const ShardFiles &files,
                               std::span<const Role> roles) {
-  std::vector<FileTensor> fileTensors = listFileTensors(executor, roles);
-  std::vector<int64_t> sizes;
-  for (const FileTensor &fileTensor : fileTensors)
-    sizes.push_back(countStoredBytes(fileTensor, files.types));
-  std::vector<size_t> ends = cutIntoShards(sizes, files.bytes);
   std::vector<Shard> shards;
-  for (size_t begin = 0, number = 1; number <= ends.size(); begin = ends[number - 1], ++number) {
-    std::span<const FileTensor> shardTensors(fileTensors.data() + begin, ends[number - 1] - begin);
-    Shard shard{files.name(number, ends.size()), {}};
-    for (const FileTensor &fileTensor : shardTensors)
-      shard.tensors.push_back({fileTensor.name, countStoredBytes(fileTensor, files.types),
-                               files.types.find(fileTensor.name, fileTensor.info.dtype)});
-    writeFile(executor, (std::filesystem::path(files.directory) / shard.file).string(),
-              shardTensors, files.metadata, files.types);
-    shards.push_back(std::move(shard));
+  for (PlannedFile &file : planShards(executor, files, roles)) {
+    writeFile(executor,
+              {executor, (std::filesystem::path(files.directory) / file.shard.file).string(),
+               std::move(file.tensors), files.metadata, files.types});
+    shards.push_back(std::move(file.shard));
   }
   return shards;
 }

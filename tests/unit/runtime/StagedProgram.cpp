@@ -390,17 +390,21 @@ Program program(const int64_t *degree) {
                  {"eval.evaluate.0.2", loss, 2, byValue<evaluate0Level2>}};
   const std::string schedule = degree[0] == 1 ? "interleaved_1f1b" : "1f1b";
   p.pipelines = {trainOn(schedule), evalOn(schedule)};
-  p.settings = {{"steps", "8", false, allowIntegersFrom(1)},
-                {"seed", "3", false, allowIntegersFrom(0)},
-                {"optimizer.lr", "0.3", false, allowNumbersFrom(0)},
-                {"data.format", "text", false, allowWords({"text", "indexed"})},
-                {"data.path", "", false, allowText()},
-                {"eval.data.path", "", false, allowText()},
-                {"eval.data.format", "text", false, allowWords({"text", "indexed"})},
-                {"eval.every", "0", false, idle("eval.data.path", "", allowIntegersFrom(0))},
-                {"eval.batches", "0", false, idle("eval.data.path", "", allowIntegersFrom(0))},
-                {"checkpoint.every", "0", false, allowIntegersFrom(0)},
-                {"checkpoint.keep", "0", false, allowIntegersFrom(0)}};
+  p.settings = {
+      {"steps", "8", false, allowIntegersFrom(1)},
+      {"seed", "3", false, allowIntegersFrom(0)},
+      {"optimizer.lr", "0.3", false, allowNumbersFrom(0)},
+      {"data.format", "text", false, allowWords({"text", "indexed"})},
+      {"data.path", "", false, allowText()},
+      {"eval.data.path", "", false, allowText()},
+      {"eval.data.format", "text", false, allowWords({"text", "indexed"})},
+      {"eval.every", "0", false, idle("eval.data.path", "", allowIntegersFrom(0))},
+      {"eval.batches", "0", false, idle("eval.data.path", "", allowIntegersFrom(0))},
+      {"checkpoint.every", "0", false, allowIntegersFrom(0)},
+      {"checkpoint.keep", "0", false, allowIntegersFrom(0)},
+      {"checkpoint.keep_every", "0", false, idle("checkpoint.keep", "0", allowIntegersFrom(0))},
+      {"checkpoint.mode", "sync", false,
+       idle("checkpoint.every", "0", allowWords({"sync", "async"}))}};
   p.dtype = DType::F64;
   p.samples = batch;
   p.positions = seq;

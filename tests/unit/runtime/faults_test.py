@@ -116,13 +116,28 @@ class FaultsTest(ProgramCase):
         """`ulimit -f` acts likewise, instead of SIGXFSZ."""
         def limit():
             resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 17, 1 << 17))
+        for mode in ("sync", "async"):
+            run = self.folder / mode
+            process = subprocess.run([EXE, "--data", self.text, "--out", run, "--set", "checkpoint.every=2",
+                                      "--set", f"checkpoint.mode={mode}"],
+                                     capture_output=True, text=True, timeout=60, preexec_fn=limit)
+            self.assertEqual(process.returncode, 70, process.stderr)
+            self.assertRegex(process.stderr,
+                             r"error: .*step-2\.partial/.*safetensors.*File too large.*; in step \d")
+            status = json.loads((run / "status.json").read_text())
+            self.assertEqual((status["state"], status["exit_status"]), ("failed", 70))
+            if mode == "sync":
+                self.assertEqual(status["step"], 2)
+            self.assertEqual([path.name for path in (run / "checkpoints").iterdir()], ["step-2.partial"])
+
+    def test_an_error_completes_the_checkpoint(self):
+        """A process that ends by an error completes the checkpoint that it saves in the background."""
         run = self.folder / "run"
-        process = subprocess.run([EXE, "--data", self.text, "--out", run, "--set", "checkpoint.every=2"],
-                                 capture_output=True, text=True, timeout=60, preexec_fn=limit)
-        self.assertEqual(process.returncode, 70, process.stderr)
-        self.assertRegex(process.stderr, "error: .*step-2.partial/.*safetensors.*File too large.*; in step 2")
-        status = json.loads((run / "status.json").read_text())
-        self.assertEqual((status["state"], status["exit_status"], status["step"]), ("failed", 70, 2))
+        process = self.start("--data", self.text, "--out", run, "--set", "checkpoint.every=4", "--set",
+                             "checkpoint.mode=async", environment={**os.environ, "BIGRAM_NAN": "5"})
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 76)
+        self.assertEqual([path.name for path in (run / "checkpoints").iterdir()], ["step-4"])
 
     def test_replicas(self):
         """--check-replicas ends a run with differing replicas before it saves; without the option, the run

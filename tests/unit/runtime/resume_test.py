@@ -130,6 +130,31 @@ class ResumeTest(ProgramCase):
         self.assertIn("resuming after step 45", text)
         self.assertIn("seed 3", self.train("whole", "--seed", 4, status=1)[1])
 
+    def test_beside_the_steps(self):
+        """Checkpoints in the background have the bytes of synchronous ones, and so do resumed runs."""
+        settings = ["--set", "checkpoint.every=10", "--set", "checkpoint.keep=1", "--set",
+                    "checkpoint.keep_every=20"]
+        background = ["--set", "checkpoint.mode=async"]
+        for ranks in (1, 2):
+            whole, _ = self.train(f"whole{ranks}", *settings, "--steps", 45, ranks=ranks)
+            run, text = self.train(f"run{ranks}", *settings, *background, "--steps", 45,
+                                   "--stop-at", 35, ranks=ranks)
+            self.assertIn("finished after step 35", text)
+            _, text = self.train(f"run{ranks}", *settings, *background, "--steps", 45, ranks=ranks)
+            self.assertIn("resuming after step 35", text)
+            self.assertEqual({path.name for path in (run / "checkpoints").iterdir()},
+                             {"step-20", "step-40", "step-45"})
+            for path in [*whole.glob("checkpoints/step-20/*.safetensors"), *whole.glob("*.safetensors")]:
+                self.assertEqual((run / path.relative_to(whole)).read_bytes(), path.read_bytes(), path)
+
+    def test_the_next_waits(self):
+        """A checkpoint that becomes due while another is written waits for it; none is left out."""
+        run, text = self.train("run", "--set", "checkpoint.every=1", "--set", "checkpoint.mode=async",
+                               "--steps", 6, ranks=2)
+        self.assertEqual(len(list((run / "checkpoints").iterdir())), 6)
+        self.assertEqual(text.count("note: the checkpoint of step 2 waited"), 1)
+        self.assertEqual(text.count(" waited "), 1)
+
     def test_starting_over(self):
         """Leftovers of a previous run neither displace checkpoints of a new one nor are resumed later."""
         settings = ["--set", "checkpoint.every=10", "--set", "checkpoint.keep=2"]

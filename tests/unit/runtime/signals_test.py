@@ -136,11 +136,13 @@ class SignalsTest(ProgramCase):
             self.assertFalse(any("eval_loss" in row for row in rows))
 
     def test_while_it_saves(self):
-        """A signal during or right after a save causes no second save."""
+        """A signal during or right after a save causes no second save, also in the background."""
         chance = random.Random(7)
         for trial in range(4):
+            mode = ("sync", "async")[trial % 2]
             folder, processes = self.begin(f"saving-{trial}", "--set", "checkpoint.every=1", "--set",
-                                           "checkpoint.keep=0", environment={"BIGRAM_STEP": "200000"})
+                                           "checkpoint.keep=0", "--set", f"checkpoint.mode={mode}",
+                                           environment={"BIGRAM_STEP": "200000"})
             self.wait_for(lambda: list(folder.glob("checkpoints/step-2*")), processes)
             time.sleep(chance.random() * 0.02)
             processes[0].send_signal(signal.SIGTERM)

@@ -70,9 +70,9 @@ TEST_F(CheckpointTest, KeepsFiniteOnes) {
     manifest.isFinite = isFinite;
     writeManifest(directory.string(), manifest);
   };
-  auto surplus = [&](int64_t keep) {
+  auto surplus = [&](int64_t keep, int64_t keepEvery = 0) {
     std::vector<std::string> names;
-    for (const std::string &directory : surplusCheckpoints(folder.string(), keep))
+    for (const std::string &directory : surplusCheckpoints(folder.string(), {keep, keepEvery}))
       names.push_back(fs::path(directory).filename());
     return names;
   };
@@ -83,6 +83,8 @@ TEST_F(CheckpointTest, KeepsFiniteOnes) {
   EXPECT_EQ(surplus(0), Names());
   EXPECT_EQ(surplus(4), Names());
   EXPECT_EQ(surplus(2), (Names{"step-5", "step-4", "step-1"}));
+  EXPECT_EQ(surplus(1), (Names{"step-6", "step-5", "step-4", "step-2", "step-1"}));
+  EXPECT_EQ(surplus(1, 2), (Names{"step-6", "step-5", "step-4", "step-1"})); // finite ones only
   EXPECT_EQ(findLatestFinite(folder.string()), (folder / "checkpoints/step-3").string());
   EXPECT_EQ(findLatestFinite((folder / "none").string()), "");
 }
