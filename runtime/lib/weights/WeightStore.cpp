@@ -16,12 +16,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The files of the weights that the path names.
+/// The safetensors files of the weights that the path names; none for a directory of
+/// torch.distributed.checkpoint.
 std::vector<std::string> filesUnder(const std::string &path) {
   std::error_code ignored;
   if (!fs::is_directory(path, ignored))
     return {path};
   fs::path directory(path);
+  if (isDistributedCheckpoint(path))
+    return {};
   for (const char *whole : {"model.safetensors", "adapter_model.safetensors"})
     if (fs::exists(directory / whole, ignored))
       return {(directory / whole).string()};
@@ -63,6 +66,10 @@ WeightStore::WeightStore(const std::string &path) : WeightStore(path, filesUnder
 
 WeightStore::WeightStore(std::string name, const std::vector<std::string> &paths)
     : root(std::move(name)) {
+  if (paths.empty()) {
+    assembled = std::make_unique<AssembledTensors>(root);
+    assembled->addTo(byName);
+  }
   for (const std::string &path : paths) {
     files.push_back(std::make_unique<SafetensorsFile>(path));
     for (const auto &[tensorName, tensor] : files.back()->tensors())
@@ -77,7 +84,7 @@ WeightStore::WeightStore(std::string name, const std::vector<std::string> &paths
 }
 
 std::string WeightStore::directory() const {
-  return fs::path(files.front()->path()).parent_path().string();
+  return assembled ? root : fs::path(files.front()->path()).parent_path().string();
 }
 
 std::vector<std::string> WeightStore::names() const {
@@ -97,10 +104,16 @@ const LazyTensor *WeightStore::findQuantized(const std::string &name) const {
   return found == quantized.end() ? nullptr : found->second.get();
 }
 
+const LazyTensor *WeightStore::findLazy(const std::string &name) const {
+  const LazyTensor *lazy = assembled ? assembled->find(name) : nullptr;
+  return lazy ? lazy : findQuantized(name);
+}
+
 void WeightStore::requireElements(const StoredTensor *tensor) const {
-  for (const auto &[name, lazy] : quantized)
-    if (tensor == &lazy->tensor())
-      lazy->require(0, std::ssize(tensor->bytes) / *storedBytes(tensor->dtype));
+  for (const auto &[name, candidate] : byName)
+    if (candidate == tensor)
+      if (const LazyTensor *lazy = findLazy(name))
+        lazy->require(0, std::ssize(tensor->bytes) / *storedBytes(tensor->dtype));
 }
 
 StridedSource WeightStore::open(const std::string &name, DType type) const {
@@ -114,7 +127,7 @@ StridedSource WeightStore::open(const std::string &name, DType type) const {
                                 type == DType::I64 ? "integers"
                                                    : "F64, F32, F16 or BF16; quantized weights "
                                                      "must be dequantized and saved again"));
-  return {*tensor, *stored, type, findQuantized(name)};
+  return {*tensor, *stored, type, findLazy(name)};
 }
 
 void WeightStore::readRange(const std::string &name, int64_t first, int64_t count, DType type,
@@ -131,6 +144,8 @@ void WeightStore::release() const {
     file->release();
   for (const auto &[name, tensor] : quantized)
     tensor->release();
+  if (assembled)
+    assembled->release();
 }
 
 void WeightStore::expectExactly(const std::map<std::string, std::vector<int64_t>> &shapes) const {

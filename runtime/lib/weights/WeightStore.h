@@ -1,6 +1,7 @@
 // The weights that a path names, over one safetensors file or several.
 #pragma once
 
+#include "AssembledTensors.h"
 #include "FileTypes.h"
 #include "LazyTensor.h"
 #include "StridedSource.h"
@@ -16,9 +17,10 @@
 namespace titan::rt {
 
 /// All weights under a path: one .safetensors file; a directory with model.safetensors; one with
-/// model.safetensors.index.json and the files it names; or the directory of a run that has not
-/// finished, for its latest checkpoint. Or all weights of a list of files; `root` then names them
-/// in messages. Quantized weights (QuantizedTensors.h) are tensors of floating-point numbers here.
+/// model.safetensors.index.json and the files it names; one of torch.distributed.checkpoint; or the
+/// directory of a run that has not finished, for its latest checkpoint. Or all weights of a list of
+/// files; `root` then names them in messages. Quantized weights (QuantizedTensors.h) are tensors of
+/// floating-point numbers here.
 class WeightStore {
 public:
   explicit WeightStore(const std::string &path);
@@ -52,10 +54,14 @@ public:
   void expectExactly(const std::map<std::string, std::vector<int64_t>> &shapes) const;
 
 private:
+  /// Whose elements are computed when they are required; null if they are there.
+  const LazyTensor *findLazy(const std::string &name) const;
+
   std::string root;
   std::vector<std::unique_ptr<SafetensorsFile>> files;
   std::map<std::string, const StoredTensor *> byName;
   std::map<std::string, std::unique_ptr<LazyTensor>> quantized; ///< in `byName`, too
+  std::unique_ptr<AssembledTensors> assembled; ///< of torch.distributed.checkpoint; or null
 };
 
 /// Divides tensors of these sizes, in their order, into files. Returns for each file the index
