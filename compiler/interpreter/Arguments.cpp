@@ -310,7 +310,7 @@ FailureOr<HostTensor> makeUnrounded(func::FuncOp function, unsigned index, Named
     }
     if (role.name == ir::kPositionScalar)
       return HostTensor{{}, {double(starts.front())}};
-    if (role.name == ir::kSlotScalar)
+    if (role.name == ir::kSlotScalar || role.name == "sample")
       return HostTensor{{}, {0.0}};
     if (role.name == "step" || role.name == "seed")
       return HostTensor{{}, {double(role.name == "step" ? step : int64_t(settings.seed))}};

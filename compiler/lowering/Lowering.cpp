@@ -38,13 +38,9 @@ public:
     SmallVector<Type> arguments;
     SmallVector<DictionaryAttr> roles;
     addArguments(name, needs, arguments, roles);
-    bool isDrawn = needs.isRandom && name == "train";
-    if (isDrawn)
-      addScalar("seed", arguments, roles);
-    // Programs share the scalar, so @train has it if another one does.
-    const bool hasStep = isDrawn || needs.usesStep || (name == "train" && logitsUseStep());
-    if (hasStep)
-      addScalar("step", arguments, roles);
+    const SmallVector<StringRef> scalars = listScalars(name, needs);
+    for (StringRef scalar : scalars)
+      addScalar(scalar, arguments, roles);
     auto func = func::FuncOp::create(translation.loc(model.loc, name), name,
                                      builder.getFunctionType(arguments, results));
     func->setAttr(ir::attr::kProgram, builder.getStringAttr(name));
@@ -56,11 +52,11 @@ public:
     Block *block = func.addEntryBlock();
     builder.setInsertionPointToEnd(block);
     bindArguments(name, needs, ops, *block);
+    ops.isTraining = name == "train";
     ops.marksBlocks = name == "train" && !run.run["recompute.blocks"].elements.empty();
-    if (isDrawn)
-      ops.seed = block->getArguments().drop_back().back();
-    if (hasStep)
-      ops.step = block->getArguments().back();
+    for (auto [scalar, argument] :
+         llvm::zip_equal(scalars, block->getArguments().take_back(scalars.size())))
+      ops.scalars[scalar] = argument;
     ops.lower(model.body);
     SmallVector<Value> returned;
     for (const sema::Output &output : outputs)
@@ -117,14 +113,26 @@ private:
     return needs.parameters.count(index) || (name == "train" && model.parameters[index].frozen);
   }
 
-  bool logitsUseStep() const {
+  /// The scalars that the program needs. Programs share them, so @train has those of @logits, too.
+  SmallVector<StringRef> listScalars(StringRef name, const sema::Reachability &needs) const {
+    const bool trains = name == "train", computesOutputs = name == "logits";
     std::vector<sema::ValueId> roots;
     for (const sema::Output &output : run.logits.outputs)
       roots.push_back(output.value);
-    return sema::Reachability(run.logits, roots).usesStep;
+    const sema::Reachability outputs(run.logits, roots);
+    const bool drawsInTraining = trains && (needs.isRandom || needs.hasDropout);
+    const bool drawsOutputs = (trains || computesOutputs) && outputs.isRandom;
+    SmallVector<StringRef> scalars;
+    if (drawsInTraining || drawsOutputs)
+      scalars.push_back(kSeed);
+    if (drawsInTraining || needs.usesStep || (trains && outputs.usesStep))
+      scalars.push_back(kStep);
+    if (drawsOutputs)
+      scalars.push_back(kSample);
+    return scalars;
   }
 
-  /// The seed or the step, which the runtime sets in each step.
+  /// A scalar that the runtime sets before it runs the program.
   void addScalar(StringRef name, SmallVector<Type> &types, SmallVector<DictionaryAttr> &roles) {
     types.push_back(ir::NamedTensorType::get(builder.getI64Type(), {}));
     roles.push_back(builder.getDictionaryAttr(

@@ -59,7 +59,9 @@ Value OpLowering::lowerSingleResult(const Op &op, mlir::Location loc, ir::NamedT
       return builder.create<ir::ConstantOp>(loc, type, builder.getI64IntegerAttr(op.index));
     return builder.create<ir::ConstantOp>(loc, type, op.number);
   case OpKind::Step:
-    return step;
+    return scalars.lookup(kStep);
+  case OpKind::Training:
+    return builder.create<ir::ConstantOp>(loc, type, isTraining ? 1.0 : 0.0);
   case OpKind::Iota:
     return builder.create<ir::IotaOp>(loc, type);
   case OpKind::Elementwise:
@@ -175,8 +177,8 @@ Value OpLowering::lowerScatter(const Op &op, mlir::Location loc, ir::NamedTensor
 Value OpLowering::lowerRandom(ir::RandomKind kind, const Op &op, mlir::Location loc,
                               ir::NamedTensorType type) {
   std::string stream = op.name + "." + std::to_string(randomStreams[op.name]++);
-  SmallVector<Value> keys{seed, step};
-  if (!seed) {
+  SmallVector<Value> keys{scalars.lookup(kSeed), scalars.lookup(isTraining ? kStep : kSample)};
+  if (!keys[0]) { // an evaluation
     auto zero = builder.create<ir::ConstantOp>(
         loc, ir::NamedTensorType::get(builder.getI64Type(), {}), 0.0);
     keys.assign(2, zero);
@@ -188,7 +190,7 @@ Value OpLowering::lowerRandom(ir::RandomKind kind, const Op &op, mlir::Location 
 /// x / (1 - rate) where a uniform number is at least the rate, else 0. The numbers are f32 for all
 /// types of x, so that every precision drops the same elements.
 Value OpLowering::lowerDropout(const Op &op, mlir::Location loc, ir::NamedTensorType type) {
-  if (!seed)
+  if (!isTraining)
     return getOperand(op, 0);
   auto constant = [&](double value, Type element) -> Value {
     return builder.create<ir::ConstantOp>(loc, ir::NamedTensorType::get(element, {}), value);
@@ -217,9 +219,10 @@ Value OpLowering::constrain(Value value, ir::NamedTensorType type, mlir::Locatio
 }
 
 /// The parameters that the bodies declare, nested repeats included, with the variants that declare
-/// each.
-OpLowering::VariantsByParameter
-OpLowering::findScannedParameters(ArrayRef<sema::Region> bodies) const {
+/// each. The repeats around a shared call do not number its parameters: `depth` repeats are between
+/// the declaration and this one.
+OpLowering::VariantsByParameter OpLowering::findScannedParameters(ArrayRef<sema::Region> bodies,
+                                                                  size_t depth) const {
   VariantsByParameter scanned;
   for (auto [number, body] : llvm::enumerate(bodies)) {
     auto add = [&](uint32_t index) {
@@ -228,9 +231,10 @@ OpLowering::findScannedParameters(ArrayRef<sema::Region> bodies) const {
         users.push_back(number);
     };
     for (const Op &op : body.ops) {
-      if (op.kind == OpKind::Parameter && needs.parameters.count(op.index))
+      if (op.kind == OpKind::Parameter && needs.parameters.count(op.index) &&
+          model.parameters[op.index].repeats.size() > depth)
         add(op.index);
-      for (const auto &inner : findScannedParameters(op.body))
+      for (const auto &inner : findScannedParameters(op.body, depth + 1))
         add(inner.first);
     }
   }
@@ -296,9 +300,10 @@ void OpLowering::lowerRepeat(const Op &op, mlir::Location loc) {
     types.push_back(parameters.lookup(index).getType());
     stackedUsers.push_back(variants);
   }
-  ir::DimAttr dim = translation.dim(op.dims[0]);
-  if (scanned.empty())
-    dim = makeStackDim(dim, op.body, builder);
+  // Of calls that share parameters, the parameters have the dimension of the first call.
+  ir::DimAttr dim = scanned.empty()
+                        ? makeStackDim(translation.dim(op.dims[0]), op.body, builder)
+                        : cast<ir::NamedTensorType>(slices.front().getType()).getDims().front();
   ir::IterationTable table(SmallVector<int64_t>(op.table.begin(), op.table.end()));
   auto made = builder.create<ir::RepeatOp>(loc, types, dim, /*reverse=*/false, table, inits, slices,
                                            users, stackedUsers);

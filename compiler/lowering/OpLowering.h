@@ -11,6 +11,9 @@
 
 namespace titan::lowering {
 
+/// The names of scalars of programs; the runtime and the interpreter set them.
+inline constexpr llvm::StringLiteral kSeed = "seed", kStep = "step", kSample = "sample";
+
 class OpLowering {
 public:
   OpLowering(const Translation &translation, const sema::Model &model,
@@ -21,11 +24,11 @@ public:
   llvm::DenseMap<uint32_t, mlir::Value> inputs, parameters;
   /// The next values of buffers lowered so far, by index.
   llvm::DenseMap<uint32_t, mlir::Value> updates;
-  /// The key of random tensors in training, beside the step. Null in other programs, where dropout
-  /// is inactive.
-  mlir::Value seed;
-  /// The number of the training step. Null in programs that do not depend on it.
-  mlir::Value step;
+  /// The arguments that are the seed, the number of the training step, and the number of the sample
+  /// whose outputs are computed, as far as the program has them.
+  llvm::StringMap<mlir::Value> scalars;
+  /// Whether the program trains. In others, dropout is inactive.
+  bool isTraining = false;
   /// Whether operations get `titan.blocks`, the names of their enclosing blocks.
   bool marksBlocks = false;
 
@@ -60,7 +63,8 @@ private:
   void markFirstLayer(const sema::Op &op, ir::RepeatOp repeat);
   /// For each parameter, the variants of a repeat that scan it.
   using VariantsByParameter = llvm::MapVector<uint32_t, llvm::SmallVector<int64_t>>;
-  VariantsByParameter findScannedParameters(llvm::ArrayRef<sema::Region> bodies) const;
+  VariantsByParameter findScannedParameters(llvm::ArrayRef<sema::Region> bodies,
+                                            size_t depth = 0) const;
   /// The subset that consists of buffers with an update; the repeat stacks their next values.
   VariantsByParameter findUpdatedParameters(const VariantsByParameter &scanned) const;
   void lowerBody(mlir::Region &region, const sema::Region &body, llvm::ArrayRef<mlir::Value> inits,

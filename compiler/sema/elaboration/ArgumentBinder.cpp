@@ -30,7 +30,7 @@ Value ArgumentBinder::evalActual(const Actual &actual) {
 }
 
 bool ArgumentBinder::bind() {
-  bool good = bindCallName();
+  bool good = bindCallName("named") && bindCallName("shared");
   if (reportUnknownKeywords())
     return false; // its formal would be reported as missing
   // Dimensions first: the types of the others may mention them.
@@ -45,15 +45,16 @@ bool ArgumentBinder::bind() {
 }
 
 /// `Block(x, named = "encoder")`: the parameters of this call are called `encoder.w`, so a block
-/// can be called more than once. An argument `named` of the callee takes precedence.
-bool ArgumentBinder::bindCallName() {
+/// can be called more than once. With `shared`, all calls of this name have the same parameters. An
+/// argument of the callee of this name takes precedence.
+bool ArgumentBinder::bindCallName(const char *keyword) {
   bool isFormal = std::any_of(formals.begin(), formals.end(),
-                              [](const Formal &formal) { return formal.name.text == "named"; });
+                              [&](const Formal &formal) { return formal.name.text == keyword; });
   if (isFormal)
     return true;
   for (size_t i = 0; i < call.args.size(); ++i) {
     const Actual &actual = call.args[i];
-    if (!actual.isKeyword("named"))
+    if (!actual.isKeyword(keyword))
       continue;
     used[i] = true;
     Value name = evalActual(actual);
@@ -67,11 +68,14 @@ bool ArgumentBinder::bindCallName() {
     if (!legal) {
       if (!name.isError())
         report(Code::BadArgument, actual.arg->value->loc,
-               "`named` takes a string of letters, digits and `_` that begins with no digit, not " +
+               std::string("`") + keyword +
+                   "` takes a string of letters, digits and `_` that begins with no digit, not " +
                    name.print());
       return false;
     }
-    callee.prefix = name.text + ".";
+    callee.prefix += name.text + ".";
+    if (keyword == std::string_view("shared"))
+      callee.sharedWithin = context.loops.size();
   }
   return true;
 }

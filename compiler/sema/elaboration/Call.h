@@ -27,7 +27,10 @@ struct Frame {
   unsigned id = 0; ///< unique
   const Callable *calleeValue = nullptr;
   std::optional<Value> returned = {};
-  std::string prefix = {};            ///< of the names of its parameters: `encoder.`
+  std::string prefix = {}; ///< of the names of its parameters: `encoder.`
+  /// Of a call that shares its parameters with others of its name, the number of repeats around it,
+  /// which do not number them.
+  std::optional<size_t> sharedWithin = {};
   bool hasErroneousParameter = false; ///< a parameter declaration was erroneous, as reported
 };
 

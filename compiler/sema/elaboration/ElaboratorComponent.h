@@ -7,6 +7,7 @@
 #include "compiler/sema/elaboration/Elaborator.h"
 
 #include <set>
+#include <span>
 
 namespace titan::sema {
 
@@ -37,8 +38,12 @@ struct EvalContext {
   std::vector<Loop> loops;
   std::string variable; ///< the variable that the current expression computes
 
-  /// The enclosing repeats and calls in nesting order. A call contributes its `named` name; with
-  /// `withCallees` also the name of the callee.
+  /// The innermost enclosing call that shares its parameters with others; null if there is none.
+  const Frame *sharedCall() const;
+  /// The repeats that number parameters: those around a shared call do not.
+  std::span<const Loop> numberingLoops() const;
+  /// The enclosing calls and numbering repeats in nesting order. A call contributes its `named`
+  /// name; with `withCallees` also the name of the callee.
   NamePrefix prefix(const DimTable &dims, bool withCallees = false) const;
 };
 

@@ -3,19 +3,32 @@
 
 namespace titan::sema {
 
+const Frame *EvalContext::sharedCall() const {
+  const Frame *at = frame;
+  while (at && !at->sharedWithin)
+    at = at->caller;
+  return at;
+}
+
+std::span<const Loop> EvalContext::numberingLoops() const {
+  const Frame *shared = sharedCall();
+  return std::span(loops).subspan(shared ? *shared->sharedWithin : 0);
+}
+
 NamePrefix EvalContext::prefix(const DimTable &dims, bool withCallees) const {
   std::vector<const Frame *> calls; // outermost first
   for (const Frame *at = frame; at; at = at->caller)
     calls.insert(calls.begin(), at);
   NamePrefix prefix;
   int64_t segments = 0;
-  auto loop = loops.begin();
+  const std::span<const Loop> numbering = numberingLoops();
+  auto loop = numbering.begin();
   for (const Frame *call : calls) {
     prefix.text += call->prefix;
     segments += call->prefix.empty() ? 0 : 1;
     if (withCallees && call->caller) // a model is not called
       prefix.text += getName(*call->decl).text + ".";
-    for (; loop != loops.end() && loop->frame == call; ++loop) {
+    for (; loop != numbering.end() && loop->frame == call; ++loop) {
       prefix.text += dims[loop->dim].name + ".";
       prefix.repeatSegments.push_back(segments++);
     }

@@ -100,8 +100,12 @@ Value Expressions::name(const NameExpr &expr) {
     return binding->value;
   if (std::optional<Value> callee = elaboration.callables.evalCallee(expr))
     return *callee;
-  if (expr.path.isSimple() && name.text == "step" && isInModel(context.frame))
-    return emit(Op(OpKind::Step), {DType::I64, {}}, expr.loc);
+  if (expr.path.isSimple() && isInModel(context.frame)) {
+    if (name.text == "step")
+      return emit(Op(OpKind::Step), {DType::I64, {}}, expr.loc);
+    if (name.text == "training")
+      return emit(Op(OpKind::Training), {DType::Bool, {}}, expr.loc);
+  }
   if (!elaboration.reports.member(expr.path))
     elaboration.reports.unknownName(expr.path, expr.loc);
   return {};

@@ -125,7 +125,7 @@ std::optional<uint32_t> Parameters::findIndex(const std::string &name) const {
 /// Records the repeats around a parameter and the current iteration of each.
 bool Parameters::addEnclosingRepeats(const ParamStmt &stmt, Parameter &fresh,
                                      std::vector<int64_t> &instance) {
-  for (const Loop &loop : context.loops) {
+  for (const Loop &loop : context.numberingLoops()) {
     if (std::find(fresh.repeats.begin(), fresh.repeats.end(), loop.dim) != fresh.repeats.end()) {
       report(Code::DimensionTwice, stmt.name.loc,
              "parameter `" + stmt.name.text + "` would have dimension `" +
@@ -150,8 +150,12 @@ std::optional<uint32_t> Parameters::findOrCreate(const ParamStmt &stmt, Paramete
   if (isNew) {
     model.parameters.push_back(std::move(fresh));
     record.instances.push_back({std::move(instance)});
+    record.sharedCalls.push_back(getSharedCall());
     return entry->second;
   }
+  if (const unsigned creator = record.sharedCalls[entry->second];
+      creator && getSharedCall() && creator != getSharedCall())
+    return findShared(stmt, entry->second, fresh, instance);
   Parameter &known = model.parameters[entry->second];
   std::vector<std::vector<int64_t>> &seen = record.instances[entry->second];
   // A second repeat over the same dimension runs its iterations again.
@@ -161,8 +165,8 @@ std::optional<uint32_t> Parameters::findOrCreate(const ParamStmt &stmt, Paramete
            "two parameters would have the name `" + fresh.name + "`")
         .note(known.loc, "the other one is here")
         .help("for separate parameters name the second call: `Block(x, named = \"second\")` "
-              "prefixes their names with `second.`; to share parameters, declare them outside and "
-              "pass them to a function: `fn f(x, w) = ...`");
+              "prefixes their names with `second.`; to share parameters, write `shared = "
+              "\"name\"` in both calls");
     context.frame->hasErroneousParameter =
         context.frame->caller; // other names of the call clash, too
     return std::nullopt;
@@ -172,6 +176,33 @@ std::optional<uint32_t> Parameters::findOrCreate(const ParamStmt &stmt, Paramete
   known.initialisers.push_back(fresh.initialisers[0]);
   seen.push_back(std::move(instance));
   return entry->second;
+}
+
+unsigned Parameters::getSharedCall() const {
+  const Frame *call = context.sharedCall();
+  return call ? call->id : 0;
+}
+
+std::optional<uint32_t> Parameters::findShared(const ParamStmt &stmt, uint32_t index,
+                                               const Parameter &fresh,
+                                               const std::vector<int64_t> &instance) {
+  const Parameter &known = model.parameters[index];
+  const auto &instances = record.instances[index];
+  auto hasEqualSize = [&](DimId a, DimId b) { return model.dims[a].size == model.dims[b].size; };
+  const bool isRepeatedAlike = std::ranges::equal(known.repeats, fresh.repeats, hasEqualSize);
+  if (known.loc == fresh.loc && known.type == fresh.type && known.frozen == fresh.frozen &&
+      isRepeatedAlike && std::find(instances.begin(), instances.end(), instance) != instances.end())
+    return index;
+  report(Code::SharedDiffers, stmt.name.loc,
+         "calls that share parameters declare `" + fresh.name + "` differently: " +
+             (known.type == fresh.type ? "in other iterations, or otherwise"
+                                       : "with " + printSizes(known.type.dims) + " and with " +
+                                             printSizes(fresh.type.dims)))
+      .note(known.loc, "the first of these calls declares it here")
+      .help("give all calls of this name equal arguments that decide on parameters, or share "
+            "another name");
+  context.frame->hasErroneousParameter = context.frame->caller;
+  return std::nullopt;
 }
 
 /// Whether the parameter of an iteration may equal that of earlier iterations; reports otherwise.

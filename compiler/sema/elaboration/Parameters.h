@@ -29,6 +29,8 @@ public:
     std::map<std::string, uint32_t> index; ///< of a parameter in the model, by its full name
     /// For each parameter the iterations that have declared it: one index per enclosing repeat.
     std::vector<std::vector<std::vector<int64_t>>> instances;
+    /// For each parameter the shared call that has created it (Frame::id); 0: it is not shared.
+    std::vector<unsigned> sharedCalls;
   };
   Record record;
 
@@ -45,6 +47,11 @@ private:
   /// The index of the parameter, which this iteration or an earlier one has created.
   std::optional<uint32_t> findOrCreate(const syntax::ParamStmt &stmt, Parameter fresh,
                                        std::vector<int64_t> instance);
+  /// The current shared call (Frame::id), or 0.
+  unsigned getSharedCall() const;
+  /// The parameter that another call of the same shared name has created, if it is the same.
+  std::optional<uint32_t> findShared(const syntax::ParamStmt &stmt, uint32_t index,
+                                     const Parameter &fresh, const std::vector<int64_t> &instance);
   bool mayRecur(const syntax::ParamStmt &stmt, const Parameter &known, const Parameter &fresh,
                 const std::vector<int64_t> &instance);
   void finish(Parameter &parameter, const std::vector<std::vector<int64_t>> &instances);

@@ -199,8 +199,15 @@ void Statements::output(const OutputStmt &stmt) {
     if (declared)
       value = elaboration.tensors.constrain(value, *declared, stmt.type.dims->loc, at);
     value = elaboration.annotations.convert(value, stated, stmt.type, at);
-    if (value.isTensor())
-      model.outputs.push_back({stmt.name.text, value.tensor, stmt.name.loc});
+    if (value.isTensor()) {
+      // Readers of outputs see the declared order; values of the model have any order.
+      Value stored = value;
+      if (const TensorType type = getTensorType(value); declared && !(type.dims == *declared))
+        stored = elaboration.recorder.append(Op(OpKind::Expand, {value.tensor}),
+                                             {type.dtype, *declared}, at);
+      if (stored.isTensor())
+        model.outputs.push_back({stmt.name.text, stored.tensor, stmt.name.loc});
+    }
   }
   context.variable.clear();
   if (stmt.value)

@@ -72,7 +72,8 @@ enum class OpKind {
   Random,    // `word` is uniform or normal
   Dropout,   // the operand; in training, elements are 0 with the probability `number`
   Repeat,    // dims[0] iterations; operands and results are the iteration arguments
-  Step       // -> int, the number of the training step, from 1
+  Step,      // -> int, the number of the training step, from 1
+  Training   // -> bool, whether the program trains
 };
 
 struct Op;

@@ -31,7 +31,8 @@ void Reachability::walk(const Region &region) {
     values.insert(op->operands.begin(), op->operands.end());
     if (op->kind == OpKind::Parameter || op->kind == OpKind::Update)
       parameters.insert(op->index);
-    isRandom |= op->kind == OpKind::Random || op->kind == OpKind::Dropout;
+    isRandom |= op->kind == OpKind::Random;
+    hasDropout |= op->kind == OpKind::Dropout;
     usesStep |= op->kind == OpKind::Step;
     if (op->kind == OpKind::Input)
       inputs.insert(op->index);

@@ -12,7 +12,8 @@ namespace titan::sema {
 struct Reachability {
   std::unordered_set<ValueId> values;
   std::unordered_set<uint32_t> parameters, inputs; ///< indices
-  bool isRandom = false;                           ///< contains random numbers, new in each step
+  bool isRandom = false;                           ///< contains random numbers
+  bool hasDropout = false;                         ///< which draws numbers in training alone
   bool usesStep = false;                           ///< contains the number of the step
   bool updates;                                    ///< includes the updates of buffers
 
