@@ -23,7 +23,9 @@ void addRunOptions(CLI::App &app, Options &o) {
       ->type_name("PATH=VALUE")
       ->take_all()
       ->expected(1);
-  app.add_option("--data", o.data, "the data to train on, instead of data.path")->type_name("PATH");
+  app.add_option("--data", o.data,
+                 "the data to read, instead of data.path or, of `eval`, of eval.data.path")
+      ->type_name("PATH");
   app.add_option("--eval-data", o.evalData,
                  "the data to evaluate on, instead of eval.data.path; several sets have names "
                  "(repeatable)")
@@ -49,7 +51,10 @@ void addRunOptions(CLI::App &app, Options &o) {
                  "auto: the latest checkpoint of --out, if any; none: start over; or the path of a "
                  "checkpoint")
       ->type_name("auto|none|DIR");
-  app.add_option("--out", o.out, "the run's directory; default runs/RUN")->type_name("DIR");
+  app.add_option("--out", o.out,
+                 "the run's directory, default runs/RUN; of `apply`, the directory of the "
+                 "arrays, default outputs")
+      ->type_name("DIR");
   cli::addNumber<int64_t>(app, "--steps", 1, o.steps,
                           "steps to train; also the horizon of the schedule");
   cli::addPositive(
@@ -128,6 +133,15 @@ void addCommands(CLI::App &app, Options &o) {
   generate->add_flag("--chat", o.chat, "apply the tokenizer's chat template to each prompt");
   generate->add_flag("--no-kv-cache", o.noKvCache,
                      "recompute the whole text for every token, to check the caches");
+  CLI::App *apply =
+      command("apply",
+              "compute the outputs of the model for the samples of --data, and write them to --out",
+              Command::Apply);
+  apply
+      ->add_option("--images", o.images,
+                   "also write this output as pictures: [height, width], or [height, width, "
+                   "colours], from 0 to 1")
+      ->type_name("OUTPUT");
   CLI::App *hf = command("export", "export the weights for other software", Command::Export);
   hf->add_option("--hf", o.exportDirectory, "as a Hugging Face directory")->type_name("DIR");
   hf->add_option("--peft", o.adapterDirectory, "the adapters alone, as a directory of PEFT")
@@ -155,16 +169,16 @@ const std::vector<OptionUse> &listOptionUses() {
       {"--epochs", {Command::Train}, "to evaluate fewer batches, pass `--set eval.batches=N`"},
       {"--stop-at", {Command::Train}, "to evaluate fewer batches, pass `--set eval.batches=N`"},
       {"--resume", {Command::Train}, "`--init-from` takes checkpoints, too"},
-      {"--out", {Command::Train}, "`--init-from DIR` names a run"},
+      {"--out", {Command::Train, Command::Apply}, "`--init-from DIR` names a run"},
       {"--log-every", {Command::Train}},
       {"--check-replicas", {Command::Train}},
       {"--costs", {Command::Train}},
       {"--profile", {Command::Train}},
       {"--save-initial", {Command::Train}},
       {"--save-gradients", {Command::Train}},
-      {"--data", {Command::Train, Command::Eval}},
+      {"--data", {Command::Train, Command::Eval, Command::Apply}},
       {"--eval-data", {Command::Train, Command::Eval}},
-      {"--seed", {Command::Train, Command::Generate}},
+      {"--seed", {Command::Train, Command::Generate, Command::Apply}},
   };
   return table;
 }

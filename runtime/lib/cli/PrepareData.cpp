@@ -161,7 +161,7 @@ void prepareData(const Program &program, const Options &options, bool isFirst, S
       settings.set(readPair(path + "=\"" + prepared + "\"", "titan-prepare"));
   };
   const bool trains = options.command == Command::Train;
-  if (trains)
+  if (trains || options.command == Command::Apply)
     prepareSection("data.path", settings.text("data.format", "text"));
   if (options.command == Command::Eval || (trains && settings.integer("eval.every", 0) > 0))
     prepareSection("eval.data.path",

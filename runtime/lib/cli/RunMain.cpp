@@ -13,6 +13,7 @@
 #include "metrics/Metrics.h"
 #include "settings/Degrees.h"
 
+#include "apply/Apply.h"
 #include "attention/AttentionRequest.h"
 #include "checkpoint/AdapterExport.h"
 #include "checkpoint/Export.h"
@@ -108,6 +109,8 @@ std::vector<std::string> selectFunctions(const Options &options, const Program &
     if (options.prompts.empty())
       return {"prefill", "decode"};
     return {"prefill", "decode", "decode_batch", "admit"};
+  case Command::Apply:
+    return {"logits"};
   case Command::Export:
     return {"merge"};
   }
@@ -337,6 +340,8 @@ int runCommand(Preparation &preparation, World &world) {
     return evaluate(executor, options, *preparation.settings);
   case Command::Generate:
     return generate(executor, options, *preparation.settings);
+  case Command::Apply:
+    return apply(executor, options, *preparation.settings);
   case Command::Export:
     return options.adapterDirectory.empty()
                ? exportWeights(executor, options, *preparation.settings)

@@ -27,6 +27,8 @@ const char *getName(Command command) {
     return "eval";
   case Command::Generate:
     return "generate";
+  case Command::Apply:
+    return "apply";
   case Command::Export:
     return "export";
   }
@@ -83,6 +85,7 @@ void addOptions(RankRecord &record, const Program &program, const Options &optio
   record.add("--top-p", fmt::format("{}", options.sampling.topP));
   record.add("--min-p", fmt::format("{}", options.sampling.minP));
   record.add("--repetition-penalty", fmt::format("{}", options.sampling.repetitionPenalty));
+  record.add("--images", options.images);
   record.add("--hf", absolute(options.exportDirectory));
   record.add("--peft", absolute(options.adapterDirectory));
 }

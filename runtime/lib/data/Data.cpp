@@ -234,8 +234,9 @@ DataSource openTrainingData(const Program &program, const std::vector<InputSpec>
   return DataSource(std::move(components), seed);
 }
 
-std::vector<EvaluationSet> openEvaluationSets(const Program &program, const DataSettings &data) {
-  const std::vector<InputSpec> inputs = getInputSpecs(program, "eval");
+std::vector<EvaluationSet> openEvaluationSets(const Program &program, const DataSettings &data,
+                                              const std::string &function) {
+  const std::vector<InputSpec> inputs = getInputSpecs(program, function);
   const std::vector<DataPath> paths = readPaths(data);
   if (paths.size() > 1 && paths[0].name.empty())
     throw UserError(fmt::format("'{}' is a mixture, but an evaluation reads every sample once: "

@@ -46,8 +46,10 @@ struct EvaluationSet {
   std::optional<WeightsInput> weights; ///< none: all labels count
 };
 
-/// The sets to evaluate on, with the inputs of `@eval`, opened and checked as training data are.
-std::vector<EvaluationSet> openEvaluationSets(const Program &program, const DataSettings &data);
+/// The sets to evaluate on, with the inputs of this function of the program, opened and checked as
+/// training data are.
+std::vector<EvaluationSet> openEvaluationSets(const Program &program, const DataSettings &data,
+                                              const std::string &function);
 
 /// The labels that count in the loss, of the first `samples` samples with this many positions.
 int64_t countLabels(const EvaluationSet &set, int64_t samples, int64_t positions);

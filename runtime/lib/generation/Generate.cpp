@@ -312,6 +312,7 @@ int generate(Executor &executor, const Options &options, const Settings &setting
   Generation generation(executor, options, settings);
   generation.prepare();
   loadTrainedWeights(executor, options, settings);
+  executor.writeScalar("seed", static_cast<double>(settings.integer("seed", 0)));
   if (!options.dryRun)
     generation.run();
   return 0;

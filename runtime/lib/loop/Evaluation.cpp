@@ -26,7 +26,7 @@ std::vector<EvaluationSet> openSets(Executor &executor, const Settings &settings
     if (from.path.empty())
       throw UserError("the run has no evaluation data: pass --data FILE");
     const Program &program = executor.program();
-    sets = openEvaluationSets(program, from);
+    sets = openEvaluationSets(program, from, function);
     for (const EvaluationSet &set : sets)
       if (!program.sumsOverSamples && set.data.samples() < program.samples)
         throw UserError(

@@ -10,7 +10,7 @@
 
 namespace titan::rt {
 
-enum class Command { Train, Eval, Generate, Export };
+enum class Command { Train, Eval, Generate, Apply, Export };
 
 /// How the next token of a text is chosen (generation/Sampling.h).
 struct Sampling {
@@ -32,7 +32,7 @@ struct Options {
   std::string tokenizer; ///< of data and prompts: a path or `bytes`; empty: that of `initFrom`
   std::vector<WeightSource> initFrom;
   std::string resume = "auto"; ///< auto, none, or a checkpoint's directory
-  std::string out;             ///< empty: runs/RUN
+  std::string out;             ///< empty: runs/RUN, and of `apply` outputs
   std::optional<int64_t> steps;
   double epochs = 0; ///< passes over the data, which determine `steps`; 0: none are given
   std::optional<int64_t> stopAt;
@@ -54,6 +54,8 @@ struct Options {
   int64_t maxTokens = 100;
   Sampling sampling;
   bool noKvCache = false; ///< computes all positions for every token
+
+  std::string images; ///< the output that `apply` also writes as pictures; empty: none
 
   std::string exportDirectory;
   std::string adapterDirectory; ///< of an export of adapters alone
