@@ -37,7 +37,7 @@ from keys import compare_files  # noqa: E402
 from sample_order import batches  # noqa: E402
 from titan import (BUILD, TITANC, Launch, Report, build, call, environment_of, lock_product, precision,  # noqa: E402
                    read_arguments, sample_by_commit, write_text)
-from torch_ops import draw_number, fold_keys, hash_stream  # noqa: E402
+from torch_ops import draw_number, fold, stream_of  # noqa: E402
 from training import Recipe, cross_entropy, train  # noqa: E402
 
 OUT = BUILD / "tests" / "dropouts"
@@ -121,8 +121,8 @@ def streams(family: str) -> tuple[list[str], list[str]]:
 
 @cache
 def draw(stream: str, keys: tuple[int, ...], count: int) -> numpy.ndarray:
-    folded = fold_keys(*keys)
-    return numpy.array([draw_number(0, hash_stream(stream), folded, index) for index in range(count)], numpy.float32)
+    folded = fold(keys)
+    return numpy.array([draw_number(0, stream_of(stream), folded, index) for index in range(count)], numpy.float32)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import torch
 import torch.nn.functional as F
 
+MASK = (1 << 64) - 1
 DTYPES = {"f64": torch.float64, "f32": torch.float32, "bf16": torch.bfloat16, "i64": torch.int64,
           "i1": torch.bool}
 
@@ -259,28 +260,8 @@ def cumulative_count(attributes, results, x):
     return Named(counts, rest + over).to(x.dims)
 
 
-def hash_stream(name):
-    """The key of the stream of a random tensor."""
-    stream = 0xcbf29ce484222325
-    for byte in b"tensor:" + name.encode():
-        stream = ((stream ^ byte) * 0x100000001b3) & (1 << 64) - 1
-    return stream
-
-
-def fold_keys(*keys):
-    """The seed, the step and the iterations of repeats, as the upper words of the counter."""
-    mask, state = (1 << 64) - 1, 0
-    for key in keys:
-        state = ((state ^ key) + 0x9E3779B97F4A7C15) & mask
-        state = ((state ^ state >> 30) * 0xBF58476D1CE4E5B9) & mask
-        state = ((state ^ state >> 27) * 0x94D049BB133111EB) & mask
-        state ^= state >> 31
-    return state
-
-
 def random(attributes, results, seed, step, *starts):
     """Philox4x32-10 (Salmon et al., SC'11), whose upper counter words are the keys, folded."""
-    stream, state = hash_stream(attributes["stream"]), fold_keys(int(seed.data), int(step.data))
     dims, shape = results[0]
     uncut, first = dict(zip(dims, shape)), dict.fromkeys(dims, 0)
     for (name, size), start in zip(attributes["whole"], starts):
@@ -288,8 +269,34 @@ def random(attributes, results, seed, step, *starts):
     index = torch.arange(math.prod(uncut.values())).reshape(list(uncut.values()))
     for at, (name, size) in enumerate(zip(dims, shape)):
         index = index.narrow(at, first[name], size)
-    return torch.tensor([draw_number(attributes["kind"], stream, state, i) for i in index.reshape(-1).tolist()],
+    stream, keys = stream_of(attributes["stream"]), fold([int(seed.data), int(step.data)])
+    return torch.tensor([draw_number(attributes["kind"], stream, keys, i) for i in index.reshape(-1).tolist()],
                         dtype=torch.float64).reshape(shape)
+
+
+def draw(kind, stream, keys, shape):
+    """A random tensor of a program, "uniform" or "normal": its stream is the name of a variable and a number."""
+    stream, keys = stream_of(stream), fold(keys)
+    return torch.tensor([draw_number(["uniform", "normal"].index(kind), stream, keys, i)
+                         for i in range(math.prod(shape))], dtype=torch.float64).reshape(shape)
+
+
+def stream_of(name):
+    stream = 0xcbf29ce484222325
+    for byte in b"tensor:" + name.encode():
+        stream = ((stream ^ byte) * 0x100000001b3) & MASK
+    return stream
+
+
+def fold(keys):
+    """Of SplitMix64 (Steele et al., OOPSLA'14)."""
+    state = 0
+    for key in keys:
+        state = ((state ^ key) + 0x9E3779B97F4A7C15) & MASK
+        state = ((state ^ state >> 30) * 0xBF58476D1CE4E5B9) & MASK
+        state = ((state ^ state >> 27) * 0x94D049BB133111EB) & MASK
+        state ^= state >> 31
+    return state
 
 
 def draw_number(kind, stream, keys, index):
