@@ -35,7 +35,8 @@ OTHERS = [("Bert", "BertForMaskedLM"), ("Bert", "BertForSequenceClassification")
           ("T5", "T5ForConditionalGeneration"), ("ViT", "ViTForImageClassification"),
           ("Whisper", "WhisperForConditionalGeneration"), ("Qwen2VL", "Qwen2VLForConditionalGeneration"),
           ("Qwen3VL", "Qwen3VLForConditionalGeneration"), ("Gemma3", "Gemma3ForConditionalGeneration"),
-          ("Llama", "LlamaForSequenceClassification"), ("Llama", "LlamaForTokenClassification")]
+          ("Llama", "LlamaForSequenceClassification"), ("Llama", "LlamaForTokenClassification"),
+          ("Idefics3", "Idefics3ForConditionalGeneration"), ("SmolVLM", "SmolVLMForConditionalGeneration")]
 
 
 def architectures() -> list[tuple[str, object]]:

@@ -53,6 +53,7 @@ class Case:
     inputs: tuple[str, ...] = ("input_ids", "labels")
     settings: tuple[str, ...] = ()  # of the program
     batch: int = 4
+    frozen: str = ""  # the beginning of the names of parameters that are not trained
 
 
 SIZES = dict(vocab_size=61, hidden_size=20, num_hidden_layers=2, num_attention_heads=4, intermediate_size=37,
@@ -63,6 +64,10 @@ DRY = dict(hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
 SPECIAL = dict(bos_token_id=1, eos_token_id=2, cls_token_id=1, sep_token_id=2)
 PICTURES = dict(hidden_size=18, num_hidden_layers=2, num_attention_heads=3, intermediate_size=29)
 PIXELS = ("pixel_values", "labels")
+SEEN = dict(hidden_size=12, num_hidden_layers=2, num_attention_heads=3, intermediate_size=20, image_size=16, patch_size=4,
+            num_channels=2)
+READ = dict(model_type="llama", vocab_size=40, hidden_size=24, intermediate_size=32, num_hidden_layers=2, num_attention_heads=4,
+            num_key_value_heads=2, head_dim=6, max_position_embeddings=64, pad_token_id=0)
 SOUNDS = ("input_features", "labels")
 TOKENS = dict(pad_token_id=1, bos_token_id=2, eos_token_id=3, decoder_start_token_id=4, begin_suppress_tokens=None)
 HEADS = dict(vocab_size=53, hidden_size=18, num_hidden_layers=2, num_attention_heads=6, num_key_value_heads=2, head_dim=10,
@@ -97,6 +102,14 @@ CASES = {
     "vit": Case(hf.ViTConfig(**PICTURES, num_channels=2, image_size=8, patch_size=2), "AutoModelForImageClassification", PIXELS),
     "vit-odd": Case(hf.ViTConfig(**{**PICTURES, "num_hidden_layers": 3}, num_channels=3, image_size=12, patch_size=4, qkv_bias=False, num_labels=7,
                                  hidden_act="gelu_new", layer_norm_eps=1e-5), "AutoModelForImageClassification", PIXELS),
+    # A picture's patches, joined by four, replace the tokens 39 of a text.
+    "idefics3": Case(hf.Idefics3Config(text_config=READ, vision_config=SEEN, image_token_id=39, scale_factor=2, pad_token_id=0),
+                     "AutoModelForImageTextToText", ("pixel_values", "input_ids", "labels"), ("model.images=2",)),
+    "idefics3-frozen": Case(hf.Idefics3Config(
+        text_config={**READ, "tie_word_embeddings": True, "num_key_value_heads": 4, "rope_parameters": dict(
+            rope_type="default", rope_theta=700.0)}, vision_config={**SEEN, "hidden_act": "gelu", "patch_size": 8},
+        image_token_id=5, scale_factor=1, pad_token_id=0, tie_word_embeddings=True), "AutoModelForImageTextToText",
+        ("pixel_values", "input_ids", "labels"), ('parameters."tower.*".frozen=true',), frozen="model.vision_model."),
     "llama-classes": Case(hf.LlamaConfig(**HEADS, pad_token_id=0, rope_parameters=dict(
         rope_type="linear", rope_theta=700.0, factor=3.0)), "AutoModelForSequenceClassification", UNMASKED),
     "llama-unpadded": Case(hf.LlamaConfig(**HEADS, num_labels=4), "AutoModelForSequenceClassification",
@@ -125,6 +138,8 @@ def draw(name: str, count: int, seed: int) -> dict[str, torch.Tensor]:
     def numbers(below: int, *shape: int, least: int = 0) -> torch.Tensor:
         return torch.randint(least, below, (count, *shape), generator=chance)
 
+    if isinstance(config, hf.Idefics3Config):
+        return draw_pictures_with_texts(case, config, count, chance)
     if "pixel_values" in case.inputs:
         shape = (count, config.num_channels, config.image_size, config.image_size)
         return {"pixel_values": torch.randn(shape, generator=chance, dtype=torch.float64), "labels": numbers(config.num_labels)}
@@ -150,12 +165,26 @@ def draw(name: str, count: int, seed: int) -> dict[str, torch.Tensor]:
     return {n: arrays[n] for n in case.inputs if n in arrays}
 
 
+def draw_pictures_with_texts(case: Case, config, count: int, chance: torch.Generator) -> dict[str, torch.Tensor]:
+    vision, text = config.vision_config, config.text_config
+    tokens = torch.randint(6, text.vocab_size - 1, (count, SEQ), generator=chance)
+    shape = (vision.num_channels, vision.image_size, vision.image_size)
+    images = 2 if "model.images=2" in case.settings else 1
+    places = images * (vision.image_size // vision.patch_size // config.scale_factor) ** 2
+    for row in tokens:
+        row[torch.randperm(SEQ, generator=chance)[:places]] = config.image_token_id
+    labels = torch.where(torch.rand(count, SEQ, generator=chance) < 0.3, -100, tokens)
+    return {"pixel_values": torch.randn((count, images, *shape), generator=chance, dtype=torch.float64), "input_ids": tokens,
+            "labels": labels}
+
+
 @cache
 def make(name: str):
     """The model of `transformers` and its directory."""
     case, folder = CASES[name], OUT / name / "hf"
     case.config._attn_implementation = "eager"  # others refuse float64
     architecture = getattr(hf, case.auto)._model_mapping[type(case.config)]  # imports its code, which in_float64 changes
+    getattr(hf, "LlamaModel")  # likewise the code of the decoder of Idefics3
     torch.manual_seed(3)
     with in_float64():
         model = architecture(case.config)
@@ -199,9 +228,11 @@ def write(folder: Path, arrays: dict[str, torch.Tensor]) -> Path:
     return folder
 
 
-def their_logits(model, arrays: dict[str, torch.Tensor]) -> torch.Tensor:
+def their_outputs(model, arrays: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """The outputs of the program, by their names."""
     with in_float64(), torch.no_grad():
-        return model(**arrays).logits
+        outputs = model(**arrays)
+    return {"logits": outputs.logits}
 
 
 class Reference:
@@ -229,7 +260,9 @@ def training(name: str):
     batch = CASES[name].batch
     order = [permutation(g % SAMPLES, SAMPLES, SEED, g // SAMPLES) for g in range(STEPS * batch)]
     batches = [{n: a[order[step * batch:(step + 1) * batch]] for n, a in data.items()} for step in range(STEPS)]
-    parameters = {n: p.detach() for n, p in model.named_parameters() if p.requires_grad}
+    frozen = CASES[name].frozen
+    parameters = {n: p.detach() for n, p in model.named_parameters()
+                  if p.requires_grad and not (frozen and n.startswith(frozen))}
     rows, _, final = train(Reference(model), parameters, batches, Recipe(steps=STEPS))
     trained = deepcopy(model)  # saved, because the names of tensors in files differ
     with torch.no_grad():
@@ -260,13 +293,13 @@ def logits(name: str):
     dump = here / "logits.safetensors"
     call([BUILD / "bin" / "titan-interpret", "--program=logits", f"--dump={dump}",
           f"--inputs={here / 'inputs.safetensors'}", ir])
-    theirs = their_logits(model, arrays)
-    ours = load_file(dump)
-    if "attention_mask" in arrays and theirs.shape[:2] == arrays["attention_mask"].shape:  # what padding computes counts nowhere
+    theirs = their_outputs(model, arrays)
+    ours = {n: t for n, t in load_file(dump).items() if n.startswith("output.")}
+    if "attention_mask" in arrays and theirs["logits"].shape[:2] == arrays["attention_mask"].shape:  # what padding computes counts nowhere
         there = arrays["attention_mask"].bool()
-        ours, theirs = {n: t[there] for n, t in ours.items()}, theirs[there]
+        ours, theirs = ({n: t[there] for n, t in side.items()} for side in (ours, theirs))
     result = Result()
-    compare_tensors("logits", ours, {"output.logits": theirs}, (1e-10, 1e-12), result)
+    compare_tensors("logits", ours, {f"output.{n}": t for n, t in theirs.items()}, (1e-10, 1e-12), result)
     return result.passed(), result.table()
 
 
@@ -290,7 +323,8 @@ def round_trip(name: str):
     read = dict(loaded.named_parameters())
     same = type(loaded) is type(model) and all(torch.equal(p, read[n]) for n, p in model.named_parameters())
     # The sums of products depend on the alignment of tensors in the file.
-    same &= torch.allclose(their_logits(loaded, arrays), their_logits(model, arrays), rtol=0, atol=1e-13)
+    before, after = their_outputs(model, arrays), their_outputs(loaded, arrays)
+    same &= all(torch.allclose(after[n], t, rtol=0, atol=1e-13) for n, t in before.items())
     return same and not different, f"    differ: {', '.join(different) or 'none'}; transformers agrees: {same}"
 
 
