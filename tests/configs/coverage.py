@@ -36,7 +36,7 @@ OTHERS = [("Bert", "BertForMaskedLM"), ("Bert", "BertForSequenceClassification")
           ("Whisper", "WhisperForConditionalGeneration"), ("Qwen2VL", "Qwen2VLForConditionalGeneration"),
           ("Qwen3VL", "Qwen3VLForConditionalGeneration"), ("Gemma3", "Gemma3ForConditionalGeneration"),
           ("Llama", "LlamaForSequenceClassification"), ("Llama", "LlamaForTokenClassification"),
-          ("Idefics3", "Idefics3ForConditionalGeneration"), ("SmolVLM", "SmolVLMForConditionalGeneration")]
+          ("CLIP", "CLIPModel"), ("Idefics3", "Idefics3ForConditionalGeneration"), ("SmolVLM", "SmolVLMForConditionalGeneration")]
 
 
 def architectures() -> list[tuple[str, object]]:
