@@ -300,10 +300,18 @@ void OpLowering::lowerRepeat(const Op &op, mlir::Location loc) {
     types.push_back(parameters.lookup(index).getType());
     stackedUsers.push_back(variants);
   }
-  // Of calls that share parameters, the parameters have the dimension of the first call.
-  ir::DimAttr dim = scanned.empty()
-                        ? makeStackDim(translation.dim(op.dims[0]), op.body, builder)
-                        : cast<ir::NamedTensorType>(slices.front().getType()).getDims().front();
+  ir::DimAttr dim = translation.dim(op.dims[0]);
+  if (scanned.empty()) {
+    dim = makeStackDim(dim, op.body, builder);
+  } else {
+    // Of calls that share parameters, the parameters have the dimension of the first call. The
+    // slots of a parameter of some iterations are a dimension of their own, which derives from it.
+    auto stack = cast<ir::NamedTensorType>(slices.front().getType()).getDims().front();
+    if (stack.getSize() == dim.getSize())
+      dim = stack;
+    else if (stack.getOrigin() != dim.getName())
+      dim = ir::DimAttr::get(builder.getContext(), stack.getOrigin(), dim.getSize());
+  }
   ir::IterationTable table(SmallVector<int64_t>(op.table.begin(), op.table.end()));
   auto made = builder.create<ir::RepeatOp>(loc, types, dim, /*reverse=*/false, table, inits, slices,
                                            users, stackedUsers);
