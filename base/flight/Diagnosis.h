@@ -1,4 +1,4 @@
-// Finds the ranks that kept a run from going on, from the flight records of its ranks.
+// Finds the ranks for which a run waited, from the flight records of its ranks.
 //
 // All members of a group make the same calls. A member that has begun fewer calls than another did
 // not come to the call in which the other waits. It may itself wait in a call of another group; the

@@ -167,7 +167,7 @@ void CheckpointWriter::advance() {
     nameFiles();
     return beginPhase(Phase::Measure, listMeasurements());
   case Phase::Measure:
-    shareMeasurements(executor, measured);
+    gatherMeasurements(executor, measured);
     return beginPhase(Phase::Commit, listCommit());
   case Phase::Commit:
     phase = Phase::None;

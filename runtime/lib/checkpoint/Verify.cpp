@@ -42,7 +42,7 @@ std::vector<size_t> listMeasured(Executor &executor, size_t count) {
   return own;
 }
 
-void shareMeasurements(Executor &executor, std::vector<Measured> &measured) {
+void gatherMeasurements(Executor &executor, std::vector<Measured> &measured) {
   constexpr size_t numbers = 3; // of each file
   std::vector<int64_t> found(numbers * measured.size());
   for (size_t i : listMeasured(executor, measured.size())) {
@@ -62,7 +62,7 @@ std::vector<Measured> measureFiles(Executor &executor, const std::string &direct
   std::vector<Measured> measured(files.size());
   for (size_t i : listMeasured(executor, files.size()))
     measured[i] = measureFile(directory, files[i]);
-  shareMeasurements(executor, measured);
+  gatherMeasurements(executor, measured);
   return measured;
 }
 

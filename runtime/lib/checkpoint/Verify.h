@@ -19,7 +19,7 @@ std::string findFirstProblem(Executor &executor, const std::string &own);
 std::vector<size_t> listMeasured(Executor &executor, size_t count);
 
 /// Combines what each rank has measured of its files (listMeasured).
-void shareMeasurements(Executor &executor, std::vector<Measured> &measured);
+void gatherMeasurements(Executor &executor, std::vector<Measured> &measured);
 
 /// Sizes and checksums of a checkpoint's files; each rank reads some of them.
 std::vector<Measured> measureFiles(Executor &executor, const std::string &directory,

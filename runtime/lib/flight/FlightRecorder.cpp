@@ -32,8 +32,10 @@ static FileData *mapNewFile(const std::string &path) {
     error = mapped == MAP_FAILED ? errno : 0;
   }
   ::close(descriptor);
-  if (error)
+  if (error) {
+    std::filesystem::remove(path, ignored);
     failToWrite(path, error);
+  }
   return static_cast<FileData *>(mapped);
 }
 
@@ -59,15 +61,15 @@ void FlightRecorder::discard() {
 
 /// Copies the end of a text: a path's last components tell more than its first.
 template <size_t Size> static void copyEnd(const char *text, std::array<char, Size> &field) {
-  const size_t length = std::strlen(text), kept = std::min(length, Size - 1);
-  std::memcpy(field.data(), text + length - kept, kept);
-  field[kept] = '\0';
+  const size_t length = std::strlen(text), size = std::min(length, Size - 1);
+  std::memcpy(field.data(), text + length - size, size);
+  field[size] = '\0';
 }
 
 template <size_t Size> static void copyBegin(const char *text, std::array<char, Size> &field) {
-  const size_t kept = std::min(std::strlen(text), Size - 1);
-  std::memcpy(field.data(), text, kept);
-  field[kept] = '\0';
+  const size_t size = std::min(std::strlen(text), Size - 1);
+  std::memcpy(field.data(), text, size);
+  field[size] = '\0';
 }
 
 void FlightRecorder::add(flight::Kind kind, int group, uint64_t call, const char *location,

@@ -86,11 +86,9 @@ public:
     report.writeStatus({.step = step});
     try {
       trainStep.prepare();
-      flight.emplace(directory.path(), executor.world().rank(), executor.world().size());
-      executor.setFlight(&*flight);
+      startRecording();
       const int status = loop();
-      executor.setFlight(nullptr);
-      flight->discard();
+      stopRecording();
       return status;
     } catch (const NotFinite &error) {
       recordFailure();
@@ -112,6 +110,23 @@ public:
   }
 
 private:
+  /// A run needs no record: a full disk is no reason to stop before a checkpoint is due.
+  void startRecording() {
+    try {
+      flight.emplace(directory.path(), executor.world().rank(), executor.world().size());
+      executor.setFlight(&*flight);
+    } catch (const std::exception &error) {
+      report.warn("there will be no record of what rank {} did last: {}", executor.world().rank(),
+                  error.what());
+    }
+  }
+
+  void stopRecording() {
+    executor.setFlight(nullptr);
+    if (flight)
+      flight->discard();
+  }
+
   void recordFailure() {
     if (flight)
       flight->fail();
@@ -376,7 +391,8 @@ private:
     if (step == firstStep + 1 && !options.saveGradients.empty())
       executor.keepGradients(true);
     while (trainStep.isLeft()) {
-      flight->setStep(step);
+      if (flight)
+        flight->setStep(step);
       profiler.during("step", [&] { costs.during([&] { trainStep.run(); }); });
       if (trainStep.isLeft()) // another turn
         timeData([&] { trainStep.load(*batch); });

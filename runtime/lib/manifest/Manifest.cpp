@@ -151,8 +151,8 @@ std::vector<std::string> surplusCheckpoints(const std::string &runDirectory,
   for (int64_t step : listSteps(runDirectory)) { // newest first
     std::string directory = getCheckpointPath(runDirectory, step);
     const bool isFinite = isFiniteCheckpoint(directory);
-    const bool isKept = isFinite && retention.keepEvery > 0 && step % retention.keepEvery == 0;
-    if (++(isFinite ? finite : others) > retention.keep && !isKept)
+    const bool isRetained = isFinite && retention.keepEvery > 0 && step % retention.keepEvery == 0;
+    if (++(isFinite ? finite : others) > retention.keep && !isRetained)
       surplus.push_back(std::move(directory));
   }
   return surplus;

@@ -234,7 +234,7 @@ class ProgramTest(ProgramCase):
                 (["trian"], "there is no command `trian`; did you mean `train`?\nsee --help"),
                 (["--steps", 1, "evla"], "there is no command `evla`; did you mean `eval`?"),
                 (["frobnicate"], "there is no command `frobnicate`; the commands are `train`, `eval`, "
-                                 "`generate` and `export`"),
+                                 "`generate`, `apply` and `export`"),
                 (["train", "more"], "unknown argument `more`"),
                 (["--setps", 1], "unknown argument `--setps`; did you mean `--steps`?")):
             self.assertIn("error: " + words, err(*arguments, status=2))

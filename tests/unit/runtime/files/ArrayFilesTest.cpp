@@ -24,6 +24,7 @@ template <class Number> std::string_view viewBytes(const std::vector<Number> &nu
 
 TEST(NpyWriter, writesWhatNpyFileReads) {
   const std::string path = getPath("written.npy");
+  std::filesystem::remove(path); // of an earlier run of the test
   const std::vector<float> first{1, -2, 3}, second{4, 5.5, 6};
   const std::array<int64_t, 2> shape{2, 3};
   NpyWriter writer(path, DType::F32, shape);
