@@ -10,6 +10,7 @@
 #include "dialects/titan/Evaluation/Evaluation.h"
 #include "dialects/titan/IR/Titan.h"
 #include "dialects/titan/Kernels/Kernels.h"
+#include "dialects/titan/Onnx/OnnxModels.h"
 #include "dialects/titan/ShardingRules/ShardingRules.h"
 #include "dialects/titan/Transforms/Fusion/Passes.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
@@ -26,6 +27,7 @@ void titan::registerDialects(mlir::DialectRegistry &registry) {
   ir::registerEvaluationModels(registry);
   ir::registerCostModels(registry);
   ir::registerShardingRules(registry);
+  onnx::registerOnnxModels(registry);
 }
 
 void titan::registerPasses() {

@@ -1,6 +1,8 @@
-// titan-translate: prints the IR after the memory phase as C++ or CUDA source.
+// titan-translate: writes the IR after the memory phase as C++ or CUDA source, and that of the
+// model phase as an ONNX model.
 
 #include "compiler/emission/EmitCpp.h"
+#include "compiler/onnx/TranslateProgram.h"
 #include "mlir/Tools/Plugins/DialectPlugin.h"
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
 #include "llvm/Support/CommandLine.h"
@@ -25,9 +27,11 @@ static cl::list<std::string> load("load-dialect-plugin", cl::value_desc("FILE"),
                                   cl::desc("A library with dialects of your own"));
 
 int main(int argc, char **argv) {
-  titan::emission::registerToCpp([](mlir::DialectRegistry &registry) {
+  auto addDialects = [](mlir::DialectRegistry &registry) {
     for (const mlir::DialectPlugin &plugin : plugins)
       plugin.registerDialectRegistryCallbacks(registry);
-  });
+  };
+  titan::emission::registerToCpp(addDialects);
+  titan::onnx::registerToOnnx(addDialects);
   return mlir::failed(mlir::mlirTranslateMain(argc, argv, "Titan's translation driver\n"));
 }
