@@ -7,6 +7,7 @@
 #include "compiler/driver/ModuleFile.h"
 #include "compiler/driver/Plugins.h"
 #include "compiler/driver/ScheduleCommandLine.h"
+#include "compiler/onnx/TranslateProgram.h"
 #include "compiler/pipelines/Phases.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -25,6 +26,7 @@ struct Arguments {
   VerifyOptions verification;
   FormatOptions format;
   ImportOptions import;
+  ExportOptions exported;
   BuildOptions build;
   RunOptions run;
   CacheOptions cache;
@@ -162,6 +164,23 @@ void addRun(CLI::App &app, CommonOptions &options, RunOptions &run) {
   command->add_option("ARGS", run.arguments, "after --: arguments of the program")->type_name("");
 }
 
+void addExport(CLI::App &app, CommonOptions &options, ExportOptions &exported) {
+  CLI::App *command =
+      app.add_subcommand("export", "write a model of ONNX beside weights that a program exported");
+  addCommon(*command, options, true);
+  addModel(*command, options);
+  command
+      ->add_option("--onnx", exported.directory,
+                   "the directory of `PROGRAM export --hf DIR`, which gets model.onnx")
+      ->required()
+      ->type_name("DIR");
+  exported.opset = onnx::leastOpset;
+  cli::addNumber<int64_t>(*command, "--opset", onnx::leastOpset, exported.opset,
+                          "the version of the operators, 23 to 25; default: 23", onnx::mostOpset);
+  command->add_flag("!--no-kv-cache", exported.caches,
+                    "compute all positions from tokens, without caches");
+}
+
 void addVerify(CLI::App &app, CommonOptions &options, VerifyOptions &verify) {
   CLI::App *command = app.add_subcommand(
       "verify", "compare a run on its mesh with one device, both interpreted with small sizes");
@@ -283,6 +302,7 @@ void addAll(CLI::App &app, Arguments &args) {
   addWriting(app, args);
   addInspection(app, args);
   addVerify(app, args.common, args.verification);
+  addExport(app, args.common, args.exported);
   addBuild(app, args.common, args.build);
   addRun(app, args.common, args.run);
   addCache(app, args);
@@ -412,6 +432,8 @@ static int runCommandLine(int argc, char **argv) {
     return importCommand(args.common, args.import);
   if (chosen("fmt"))
     return formatCommand(args.common, args.format);
+  if (chosen("export"))
+    return exportCommand(args.common, args.exported);
   if (chosen("build"))
     return buildCommand(args.common, args.build);
   if (chosen("run"))

@@ -71,6 +71,14 @@ std::optional<std::string> importModel(CompilerInstance &instance, const ImportO
 /// Writes the text of the program to `options.output`.
 int importCommand(const CommonOptions &common, const ImportOptions &options);
 
+struct ExportOptions {
+  std::string directory; ///< --onnx: of exported weights; the model is written beside them
+  int64_t opset = 0;     ///< the version of the operators
+  bool caches = true;    ///< read and return the keys and values of earlier positions
+};
+/// Writes a model of ONNX that computes the logits.
+int exportCommand(const CommonOptions &common, const ExportOptions &options);
+
 struct CacheOptions {
   bool clean = false; ///< remove the executables instead
 };
