@@ -180,7 +180,29 @@ static Tensor readGrid(Translation &translation, Tensor tensor, const Grid &grid
   return tensor;
 }
 
-/// Number `index` of a parameter's stored tensors: the elements that it has, in their order.
+/// The elements up to the next one of the factor with the greatest stride.
+static int64_t countSpan(llvm::ArrayRef<Factor> factors) {
+  int64_t length = 1, greatest = 0;
+  for (const Factor &factor : factors)
+    if (factor.stride > greatest) {
+      greatest = factor.stride;
+      length = factor.size * factor.stride;
+    }
+  return length;
+}
+
+/// The elements `start` to `start + length` of a tensor.
+static Tensor cutRange(Translation &translation, const Tensor &whole, int64_t start,
+                       int64_t length) {
+  GraphBuilder &graph = translation.getGraph();
+  Tensor flat = reshapeTo(translation, whole, {-1});
+  flat.name =
+      graph.add("Slice", {flat.name, graph.addIntegers(start), graph.addIntegers(start + length),
+                          graph.addIntegers(int64_t{0})});
+  return flat;
+}
+
+/// The elements that a parameter has of one stored tensor, in their order.
 static Tensor readPart(Translation &translation, const Tensor &whole,
                        const StoredParameter &stored) {
   std::vector<Factor> factors;
@@ -190,11 +212,17 @@ static Tensor readPart(Translation &translation, const Tensor &whole,
   for (size_t i = 0; i < stored.sizes.size(); ++i)
     if (stored.strides[i] && stored.sizes[i] > 1)
       factors.push_back({stored.sizes[i], stored.strides[i], i});
-  Grid grid(std::move(factors), stored.start, elements);
-  if (!grid.place())
+  Grid grid(factors, stored.start, elements);
+  if (grid.place())
+    return readGrid(translation, whole, grid);
+  // A range of rows, such as a part of a fused projection, need not begin at a multiple of its
+  // size.
+  const int64_t length = countSpan(factors);
+  Grid ofRange(std::move(factors), 0, length);
+  if (stored.start + length > elements || !ofRange.place())
     throw UserError("the layout of the parameter `" + stored.parameter + "` in the tensor `" +
                     stored.tensor + "` has no form in ONNX");
-  return readGrid(translation, whole, grid);
+  return readGrid(translation, cutRange(translation, whole, stored.start, length), ofRange);
 }
 
 /// Parts in the order of the factors that number tensors, joined; then all factors in their order.

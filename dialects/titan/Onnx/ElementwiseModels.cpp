@@ -37,9 +37,23 @@ Tensor mapOperands(StringRef op, Operation *from, Translation &translation) {
   return translation.map(op, operands, translation.getAxes(type), translation.getType(type));
 }
 
-template <typename Op> struct OperatorModel : OneResult<OperatorModel<Op>, Op> {
-  static Tensor build(Op op, Translation &translation) {
-    return mapOperands(operatorOf<Op>, op, translation);
+/// The same for truth values, which are the numbers 0 and 1; null: there is none.
+template <typename Op> constexpr const char *logicalOperatorOf = nullptr;
+template <> constexpr const char *logicalOperatorOf<ir::MulOp> = "And";
+template <> constexpr const char *logicalOperatorOf<ir::MinimumOp> = "And";
+template <> constexpr const char *logicalOperatorOf<ir::MaximumOp> = "Or";
+
+template <typename Op>
+struct OperatorModel : OnnxOpInterface::ExternalModel<OperatorModel<Op>, Op> {
+  LogicalResult translateToOnnx(Operation *op, Translation &translation) const {
+    const bool isLogical =
+        translation.getType(ir::getTensorType(op->getResult(0))) == ElementType::Bool;
+    const char *const name = isLogical ? logicalOperatorOf<Op> : operatorOf<Op>;
+    if (!name)
+      return op->emitError("`" + op->getName().stripDialect() +
+                           "` of truth values has no translation to ONNX");
+    translation.set(op->getResult(0), mapOperands(name, op, translation));
+    return success();
   }
 };
 
