@@ -33,8 +33,6 @@ static std::optional<ElementType> findType(llvm::StringRef stored) {
       .Default(std::nullopt);
 }
 
-//===-- Files -------------------------------------------------------------------------------===//
-
 StoredWeights::StoredWeights(const std::string &directory, ir::WeightMapAttr map)
     : directory(directory), isMapped(static_cast<bool>(map)) {
   std::vector<std::string> files;
@@ -93,8 +91,6 @@ Tensor StoredWeights::readStored(Translation &translation, const std::string &na
   return tensor;
 }
 
-//===-- Layouts -----------------------------------------------------------------------------===//
-
 namespace {
 
 /// A factor of a parameter that is strided in a stored tensor.
@@ -113,7 +109,7 @@ public:
   }
 
   /// False if strides do not divide one another, or a factor crosses the end of its axis.
-  bool place() {
+  bool fit() {
     int64_t outer = elements, rest = start;
     for (const Factor &factor : factors) {
       if (outer % factor.stride)
@@ -203,8 +199,8 @@ static Tensor cutRange(Translation &translation, const Tensor &whole, int64_t st
 }
 
 /// The elements that a parameter has of one stored tensor, in their order.
-static Tensor readPart(Translation &translation, const Tensor &whole,
-                       const StoredParameter &stored) {
+static Tensor readTensor(Translation &translation, const Tensor &whole,
+                         const StoredParameter &stored) {
   std::vector<Factor> factors;
   int64_t elements = 1;
   for (int64_t size : stored.shape)
@@ -213,21 +209,21 @@ static Tensor readPart(Translation &translation, const Tensor &whole,
     if (stored.strides[i] && stored.sizes[i] > 1)
       factors.push_back({stored.sizes[i], stored.strides[i], i});
   Grid grid(factors, stored.start, elements);
-  if (grid.place())
+  if (grid.fit())
     return readGrid(translation, whole, grid);
   // A range of rows, such as a part of a fused projection, need not begin at a multiple of its
   // size.
   const int64_t length = countSpan(factors);
   Grid ofRange(std::move(factors), 0, length);
-  if (stored.start + length > elements || !ofRange.place())
+  if (stored.start + length > elements || !ofRange.fit())
     throw UserError("the layout of the parameter `" + stored.parameter + "` in the tensor `" +
                     stored.tensor + "` has no form in ONNX");
   return readGrid(translation, cutRange(translation, whole, stored.start, length), ofRange);
 }
 
 /// Parts in the order of the factors that number tensors, joined; then all factors in their order.
-static Tensor joinParts(Translation &translation, llvm::ArrayRef<Tensor> parts,
-                        const StoredParameter &stored) {
+static Tensor joinTensors(Translation &translation, llvm::ArrayRef<Tensor> tensors,
+                          const StoredParameter &stored) {
   GraphBuilder &graph = translation.getGraph();
   Sizes shape, order;
   for (bool numbersTensors : {true, false})
@@ -237,15 +233,15 @@ static Tensor joinParts(Translation &translation, llvm::ArrayRef<Tensor> parts,
         order.push_back(static_cast<int64_t>(i));
       }
   llvm::SmallVector<std::string> rows;
-  for (const Tensor &part : parts)
-    rows.push_back(reshapeTo(translation, part, {1, -1}).name);
-  Tensor all{graph.add("Concat", rows, {{"axis", int64_t{0}}}), parts.front().type, {}};
+  for (const Tensor &tensor : tensors)
+    rows.push_back(reshapeTo(translation, tensor, {1, -1}).name);
+  Tensor all{graph.add("Concat", rows, {{"axis", int64_t{0}}}), tensors.front().type, {}};
   all = reshapeTo(translation, all, shape);
-  Sizes places(order.size());
+  Sizes perm(order.size());
   for (size_t i = 0; i < order.size(); ++i)
-    places[order[i]] = static_cast<int64_t>(i);
-  if (!std::is_sorted(places.begin(), places.end()))
-    all.name = graph.add("Transpose", {all.name}, {{"perm", places}});
+    perm[order[i]] = static_cast<int64_t>(i);
+  if (!std::is_sorted(perm.begin(), perm.end()))
+    all.name = graph.add("Transpose", {all.name}, {{"perm", perm}});
   return all;
 }
 
@@ -259,13 +255,13 @@ Tensor StoredWeights::readMapped(Translation &translation, const ParameterSlot &
                                  ir::StoredParameterAttr from) const {
   const StoredParameter layout = toPlain(from);
   const int64_t count = StridedLayout(layout).countTensors();
-  llvm::SmallVector<Tensor> parts;
+  llvm::SmallVector<Tensor> tensors;
   for (int64_t i = 0; i < count; ++i) {
     const std::string name = makeTensorName(layout, slot.iterations, i);
     const Tensor whole = translation.cast(readStored(translation, name, layout.shape), slot.type);
-    parts.push_back(readPart(translation, whole, layout));
+    tensors.push_back(readTensor(translation, whole, layout));
   }
-  Tensor tensor = count == 1 ? parts.front() : joinParts(translation, parts, layout);
+  Tensor tensor = count == 1 ? tensors.front() : joinTensors(translation, tensors, layout);
   Sizes shape;
   for (const Axis &axis : slot.axes)
     shape.push_back(axis.extent.constant);

@@ -32,6 +32,7 @@ mlir::FailureOr<Graph> translateProgram(mlir::func::FuncOp program, const Length
 
 /// Registers `--titan-to-onnx` and `--titan-to-onnx-text` with titan-translate: @logits of the
 /// model phase, with its sizes and with parameters as inputs.
-void registerToOnnx();
+/// `extend` adds dialects of plugins.
+void registerToOnnx(const std::function<void(mlir::DialectRegistry &registry)> &extend);
 
 } // namespace titan::onnx

@@ -124,16 +124,16 @@ Graph GraphBuilder::finish() {
   llvm::StringSet<> needed;
   for (const ValueInfo &output : graph.outputs)
     needed.insert(output.name);
-  std::vector<Node> kept;
+  std::vector<Node> usedNodes;
   for (Node &node : llvm::reverse(graph.nodes)) {
     if (llvm::none_of(node.outputs, [&](const std::string &name) { return needed.contains(name); }))
       continue;
     for (const std::string &input : node.inputs)
       needed.insert(input);
-    kept.push_back(std::move(node));
+    usedNodes.push_back(std::move(node));
   }
-  std::reverse(kept.begin(), kept.end());
-  graph.nodes = std::move(kept);
+  std::reverse(usedNodes.begin(), usedNodes.end());
+  graph.nodes = std::move(usedNodes);
   std::erase_if(graph.initializers,
                 [&](const Initializer &tensor) { return !needed.contains(tensor.name); });
   return std::move(graph);

@@ -60,9 +60,9 @@ private:
     axes.insert(axes.begin() + first.find(op.getDimAttr()) + 1, two);
     GraphBuilder &graph = translation.getGraph();
     const std::string at = graph.addIntegers(first.find(op.getDimAttr()) + 1);
-    const Tensor parts[] = {translation.add("Unsqueeze", {first.name, at}, axes, first.type),
-                            translation.add("Unsqueeze", {second.name, at}, axes, second.type)};
-    return translation.reshape(translation.concatenate(parts, two), input.axes);
+    const Tensor halves[] = {translation.add("Unsqueeze", {first.name, at}, axes, first.type),
+                             translation.add("Unsqueeze", {second.name, at}, axes, second.type)};
+    return translation.reshape(translation.concatenate(halves, two), input.axes);
   }
 
   ir::RotaryOp op;

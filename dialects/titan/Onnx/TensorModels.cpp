@@ -68,8 +68,9 @@ struct ScatterModel : OneResult<ScatterModel, ir::ScatterOp> {
     const Tensor isHere =
         translation.map("Equal", {indices, translation.iota(along)}, chosen, ElementType::Bool);
     const SmallVector<Axis> all = Translation::join(updates.axes, chosen);
-    const Tensor placed = translation.select(isHere, updates, translation.number(element, 0), all);
-    const Tensor sum = translation.reduce("ReduceSum", placed, translation.getAxes(type));
+    const Tensor selected =
+        translation.select(isHere, updates, translation.number(element, 0), all);
+    const Tensor sum = translation.reduce("ReduceSum", selected, translation.getAxes(type));
     return addInto(op.getInto(), sum, translation);
   }
 };

@@ -14,8 +14,6 @@ int64_t Tensor::find(StringAttr axis) const {
   return found == axes.end() ? -1 : found - axes.begin();
 }
 
-//===-- Values of the program ---------------------------------------------------------------===//
-
 Tensor Translation::get(Value value) {
   auto stacked = stacks.find(value);
   if (stacked == stacks.end())
@@ -51,8 +49,8 @@ void Translation::setSlot(Value slot, Value stacked, int64_t index) {
   if (all.sizes.size() == 1)
     return set(slot, Tensor(all.slots[index]));
   const size_t length = all.slots.size() / all.sizes.front();
-  const ArrayRef<Tensor> part = ArrayRef(all.slots).slice(index * length, length);
-  set(slot, Stacked{{all.sizes.begin() + 1, all.sizes.end()}, part.vec()});
+  const ArrayRef<Tensor> inner = ArrayRef(all.slots).slice(index * length, length);
+  set(slot, Stacked{{all.sizes.begin() + 1, all.sizes.end()}, inner.vec()});
 }
 
 LogicalResult Translation::translate(Block &block) {
@@ -70,8 +68,6 @@ void Translation::setSource(Symbol symbol, StringRef input, int64_t axis) {
   sources[static_cast<size_t>(symbol)] =
       graph.add("Shape", {input.str()}, {{"start", axis}, {"end", axis + 1}});
 }
-
-//===-- Types -------------------------------------------------------------------------------===//
 
 /// Runtimes lack arithmetic in bf16. Every number of this type is one of f32.
 ElementType Translation::getType(ir::NamedTensorType type) const {
@@ -96,8 +92,6 @@ SmallVector<Axis> Translation::join(ArrayRef<Axis> lhs, ArrayRef<Axis> rhs) {
       all.push_back(axis);
   return all;
 }
-
-//===-- Parts of graphs ---------------------------------------------------------------------===//
 
 Tensor Translation::add(StringRef op, ArrayRef<std::string> inputs, ArrayRef<Axis> axes,
                         ElementType type, std::vector<NodeAttribute> attributes) {
@@ -192,15 +186,15 @@ Tensor Translation::slice(const Tensor &operand, StringAttr name, int64_t first,
 
 Tensor Translation::reduce(StringRef op, const Tensor &operand, ArrayRef<Axis> axes) {
   Integers reduced;
-  SmallVector<Axis> kept;
+  SmallVector<Axis> remaining;
   for (auto [i, axis] : llvm::enumerate(operand.axes))
     if (llvm::any_of(axes, [&](const Axis &other) { return other.name == axis.name; }))
-      kept.push_back(axis);
+      remaining.push_back(axis);
     else
       reduced.push_back(static_cast<int64_t>(i));
   if (reduced.empty())
     return transpose(operand, axes);
-  Tensor result = add(op, {operand.name, graph.addIntegers(reduced)}, kept, operand.type,
+  Tensor result = add(op, {operand.name, graph.addIntegers(reduced)}, remaining, operand.type,
                       {{"keepdims", int64_t{0}}});
   return transpose(result, axes);
 }
@@ -216,12 +210,13 @@ Tensor Translation::concatenate(ArrayRef<Tensor> operands, Axis axis) {
 }
 
 Tensor Translation::stack(ArrayRef<Tensor> slots, Axis axis) {
-  SmallVector<Tensor> parts;
+  SmallVector<Tensor> operands;
   SmallVector<Axis> axes = {axis};
   axes.append(slots.front().axes);
   for (const Tensor &slot : slots)
-    parts.push_back(add("Unsqueeze", {slot.name, graph.addIntegers(int64_t{0})}, axes, slot.type));
-  return concatenate(parts, axis);
+    operands.push_back(
+        add("Unsqueeze", {slot.name, graph.addIntegers(int64_t{0})}, axes, slot.type));
+  return concatenate(operands, axis);
 }
 
 Tensor Translation::number(ElementType type, double value) {
@@ -232,8 +227,6 @@ Tensor Translation::iota(Axis axis) {
   return add("Range", {graph.addInteger(0), size(axis.extent).name, graph.addInteger(1)}, axis,
              ElementType::I64);
 }
-
-//===-- Sizes -------------------------------------------------------------------------------===//
 
 /// A tensor with the one element `extent`.
 std::string Translation::addSize(const Extent &extent) {
@@ -252,15 +245,16 @@ std::string Translation::addSize(const Extent &extent) {
 }
 
 std::string Translation::sizes(ArrayRef<Extent> extents) {
-  SmallVector<std::string> parts;
+  SmallVector<std::string> operands;
   Integers known;
   for (const Extent &extent : extents) {
     known.push_back(extent.constant);
-    parts.push_back(addSize(extent));
+    operands.push_back(addSize(extent));
   }
   if (llvm::all_of(extents, [](const Extent &extent) { return extent.isKnown(); }))
     return graph.addIntegers(known);
-  return parts.size() == 1 ? parts.front() : graph.add("Concat", parts, {{"axis", int64_t{0}}});
+  return operands.size() == 1 ? operands.front()
+                              : graph.add("Concat", operands, {{"axis", int64_t{0}}});
 }
 
 Tensor Translation::size(const Extent &extent) {
@@ -269,15 +263,13 @@ Tensor Translation::size(const Extent &extent) {
   return add("Squeeze", {addSize(extent), graph.addIntegers(int64_t{0})}, {}, ElementType::I64);
 }
 
-//===-- Choices -----------------------------------------------------------------------------===//
-
 /// ONNX Runtime has no choice between truth values.
 Tensor Translation::select(const Tensor &condition, const Tensor &whenTrue, const Tensor &whenFalse,
                            ArrayRef<Axis> axes) {
   if (whenTrue.type != ElementType::Bool)
     return map("Where", {condition, whenTrue, whenFalse}, axes, whenTrue.type);
-  const Tensor otherwise = map("Not", condition, condition.axes, ElementType::Bool);
+  const Tensor isFalse = map("Not", condition, condition.axes, ElementType::Bool);
   const Tensor first = map("And", {condition, whenTrue}, axes, ElementType::Bool);
-  return map("Or", {first, map("And", {otherwise, whenFalse}, axes, ElementType::Bool)}, axes,
+  return map("Or", {first, map("And", {isFalse, whenFalse}, axes, ElementType::Bool)}, axes,
              ElementType::Bool);
 }
