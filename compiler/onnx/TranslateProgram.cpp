@@ -39,7 +39,7 @@ static bool areSamplesFree(func::FuncOp program, StringAttr samples) {
 static std::string nameSymbol(Symbol symbol) {
   switch (symbol) {
   case Symbol::Batch:
-    return "batch";
+    return "samples";
   case Symbol::Sequence:
     return "sequence";
   case Symbol::Past:

@@ -74,7 +74,7 @@ class Model:
 
     def begin(self, texts: int) -> dict[str, numpy.ndarray]:
         """Caches without positions."""
-        sizes = {"batch": texts, "past_sequence": 0}
+        sizes = {"samples": texts, "past_sequence": 0}
         types = {"tensor(float)": numpy.float32, "tensor(int64)": numpy.int64}
         return {name: numpy.zeros([sizes.get(size, size) for size in info.shape], types[info.type])
                 for name, info in self.inputs.items() if name.startswith("past.")}
@@ -101,7 +101,7 @@ def draw(name: str, texts: int, count: int) -> torch.Tensor:
 
 def logits(name: str, *options: str):
     ours = load(name, *options)
-    tokens = draw(name, 2 if ours.inputs["input_ids"].shape[0] == "batch" else 1, ours.length or 29)
+    tokens = draw(name, 2 if ours.inputs["input_ids"].shape[0] == "samples" else 1, ours.length or 29)
     theirs = their_logits(make(name)[0], tokens).numpy()
     first = 17 if ours.has_caches else tokens.shape[1]
     computed, caches = ours.run(tokens.numpy()[:, :first], ours.begin(len(tokens)))

@@ -5,8 +5,8 @@
 
 module attributes {titan.data_dims = #titan.data_dims<samples = "batch", positions = "seq">} {
   // Samples are any number. Each slot of a stacked parameter is an input. What no output needs is left out.
-  // CHECK: logits (int64[batch, 4] input_ids, float[9, 6] table, float[6, 2, 3] layers.0.w, float[6, 2, 3] layers.1.w)
-  // CHECK-SAME: => (float[batch, 4, 6] logits)
+  // CHECK: logits (int64[samples, 4] input_ids, float[9, 6] table, float[6, 2, 3] layers.0.w, float[6, 2, 3] layers.1.w)
+  // CHECK-SAME: => (float[samples, 4, 6] logits)
   func.func @logits(%tokens: !titan.tensor<i64[batch = 1, seq = 4]> {titan.input = "tokens"},
                     %table: !titan.tensor<f32[vocab = 9, embed = 6]> {titan.param = "table"},
                     %w: !titan.tensor<f32[layers = 2, embed = 6, heads = 2, head = 3]> {titan.param = "layers.w", titan.stacked})
