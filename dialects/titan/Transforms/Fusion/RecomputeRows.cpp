@@ -5,6 +5,7 @@
 #include "dialects/titan/Support/PassReport.h"
 #include "dialects/titan/Transforms/Fusion/Groups.h"
 #include "dialects/titan/Transforms/Fusion/Passes.h"
+#include "dialects/titan/Transforms/Fusion/RecomputeChain.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
@@ -139,31 +140,17 @@ private:
   /// The elementwise operations that recompute `op` from values in memory, operands first. Fails if
   /// these values need more memory than the result of `op`.
   FailureOr<SmallVector<Operation *>> findChain(Operation *op) {
-    llvm::SetVector<Operation *> chain;
-    llvm::SetVector<Value> leaves;
-    SmallVector<Operation *> pending{op};
     NamedTensorType type = getTensorType(op->getResult(0));
-    while (!pending.empty()) {
-      Operation *next = pending.pop_back_val();
-      if (!chain.insert(next))
-        continue;
-      for (Value operand : next->getOperands()) {
-        Operation *producer = operand.getDefiningOp();
-        bool isRow = getTensorType(operand).getDims() == type.getDims();
-        if (isRow && producer && isCheap(producer) && producer->getBlock() == &block)
-          pending.push_back(producer);
-        else if (isRow)
-          leaves.insert(operand);
-      }
-    }
+    fusion::RecomputeChain chain = fusion::findRecomputeChain(op, [&](Operation *producer) {
+      return isCheap(producer) && producer->getBlock() == &block;
+    });
     int64_t leafBytes = 0;
-    for (Value leaf : leaves)
-      leafBytes += getBytes(getTensorType(leaf));
-    if (leafBytes > getBytes(type) || chain.size() > kMaxRecomputedOps)
+    for (Value leaf : chain.leaves)
+      if (getTensorType(leaf).getDims() == type.getDims())
+        leafBytes += getBytes(getTensorType(leaf));
+    if (leafBytes > getBytes(type) || chain.ops.size() > kMaxRecomputedOps)
       return failure();
-    SmallVector<Operation *> ordered(chain.begin(), chain.end());
-    llvm::sort(ordered, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
-    return ordered;
+    return chain.ops;
   }
 
   /// Recomputes `op` for its users that need a later loop. Appends the clones to `pending`.

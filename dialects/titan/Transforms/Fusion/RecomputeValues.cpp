@@ -1,12 +1,12 @@
-// The pass --titan-recompute-values: recomputes values in later loops instead of keeping them.
+// The pass --titan-recompute-values: recomputes values in later loops, so that they need no memory.
 
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/IR/TensorType.h"
 #include "dialects/titan/Support/PassReport.h"
 #include "dialects/titan/Transforms/Fusion/Groups.h"
 #include "dialects/titan/Transforms/Fusion/Passes.h"
+#include "dialects/titan/Transforms/Fusion/RecomputeChain.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "llvm/ADT/SetVector.h"
 
 namespace titan::fusion {
 #define GEN_PASS_DEF_TITANRECOMPUTEVALUES
@@ -89,34 +89,17 @@ private:
   /// The operations that compute `op` from values in memory, operands first. Fails if these values
   /// do not need less memory up to `user` than the result of `op`.
   FailureOr<SmallVector<Operation *>> findChain(Operation *op, Operation *user) const {
-    llvm::SetVector<Operation *> chain;
-    llvm::SetVector<Value> leaves;
-    SmallVector<Operation *> pending{op};
-    NamedTensorType type = getTensorType(op->getResult(0));
-    while (!pending.empty()) {
-      Operation *next = pending.pop_back_val();
-      if (!chain.insert(next))
-        continue;
-      for (Value operand : next->getOperands()) {
-        Operation *producer = operand.getDefiningOp();
-        bool isRow = getTensorType(operand).getDims() == type.getDims();
-        if (producer && isNullary(producer))
-          continue;
-        if (isRow && producer && producer->getBlock() == &block && isCheap(producer) &&
-            !isInMemory(producer))
-          pending.push_back(producer);
-        else
-          leaves.insert(operand);
-      }
-    }
+    fusion::RecomputeChain chain = fusion::findRecomputeChain(op, [&](Operation *producer) {
+      return producer->getBlock() == &block && isCheap(producer) && !isNullary(producer) &&
+             !isInMemory(producer);
+    });
     int64_t bytes = 0;
-    for (Value leaf : leaves)
-      bytes += isAlive(leaf, user) ? 0 : getBytes(leaf);
-    if (bytes >= getBytes(op->getResult(0)) || chain.size() > kMaxRecomputedOps)
+    for (Value leaf : chain.leaves)
+      if (Operation *producer = leaf.getDefiningOp(); !producer || !isNullary(producer))
+        bytes += isAlive(leaf, user) ? 0 : getBytes(leaf);
+    if (bytes >= getBytes(op->getResult(0)) || chain.ops.size() > kMaxRecomputedOps)
       return failure();
-    SmallVector<Operation *> ordered(chain.begin(), chain.end());
-    llvm::sort(ordered, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
-    return ordered;
+    return chain.ops;
   }
 
   /// The first of `users` in each loop, in program order.
