@@ -10,15 +10,14 @@
 #include "Replicas.h"
 #include "Reporter.h"
 #include "Requests.h"
+#include "RunCheckpoints.h"
 #include "StopSignal.h"
 #include "TrainStep.h"
 #include "checkpoint/Checkpoint.h"
-#include "checkpoint/CheckpointWriter.h"
 #include "checkpoint/Verify.h"
 #include "data/BackgroundReader.h"
 #include "data/Data.h"
 #include "data/Inputs.h"
-#include "flight/FlightRecorder.h"
 #include "rundir/Archive.h"
 #include "rundir/Outputs.h"
 #include "rundir/RunDirectory.h"
@@ -58,7 +57,7 @@ public:
         costs(executor, directory.path(), options.costs),
         check(executor, trainStep, settings, directory.path()),
         best(executor, settings, directory.path()),
-        checkpoints(executor, settings, directory.path()) {
+        checkpoints(executor, settings, directory.path(), report, profiler) {
     for (const GroupSchedule &group : executor.program().groupSchedules)
       groupRates.emplace_back(group.scalar, LearningRate(group.schedule, settings));
   }
@@ -88,20 +87,20 @@ public:
       trainStep.prepare();
       startRecording();
       const int status = loop();
-      stopRecording();
+      executor.stopRecording();
       return status;
     } catch (const NotFinite &error) {
-      recordFailure();
+      executor.recordFailure();
       report.writeStatus({"nonfinite", step, ExitNotFinite, error.what()});
       throw;
     } catch (const UserError &error) {
-      recordFailure();
-      keepCheckpoint();
+      executor.recordFailure();
+      checkpoints.finishAfterError();
       report.writeStatus({"failed", step, ExitUserError, error.what()});
       throw;
     } catch (const std::exception &error) {
-      recordFailure();
-      keepCheckpoint();
+      executor.recordFailure();
+      checkpoints.finishAfterError();
       const std::string message = fmt::format("{}; in step {}", error.what(), step);
       report.writeStatus({"failed", step, ExitFault, message});
       const auto *fault = dynamic_cast<const Fault *>(&error);
@@ -113,23 +112,11 @@ private:
   /// A run needs no record: a full disk is no reason to stop before a checkpoint is due.
   void startRecording() {
     try {
-      flight.emplace(directory.path(), executor.world().rank(), executor.world().size());
-      executor.setFlight(&*flight);
+      executor.startRecording(directory.path());
     } catch (const std::exception &error) {
       report.warn("there will be no record of what rank {} did last: {}", executor.world().rank(),
                   error.what());
     }
-  }
-
-  void stopRecording() {
-    executor.setFlight(nullptr);
-    if (flight)
-      flight->discard();
-  }
-
-  void recordFailure() {
-    if (flight)
-      flight->fail();
   }
 
   void openSets() {
@@ -296,7 +283,7 @@ private:
       trainOneStep();
       Requests requests = agreeAfterStep();
       if (requests.isReady)
-        advanceCheckpoint();
+        checkpoints.advance();
       noteStep(secondsSince(begin));
       report.stepEnded(step);
       const bool evaluates = evaluation && (step % evaluation->every() == 0 || step == last);
@@ -317,7 +304,7 @@ private:
   int finishRun() {
     if (last < steps && step > firstStep)
       saveRun(); // --stop-at: the run will continue
-    finishCheckpoint();
+    checkpoints.finish();
     compareReplicas();
     enterStopPhase(StopPhase::Saving);
     const std::string weights = directory.file("model.safetensors");
@@ -345,7 +332,7 @@ private:
   /// Saves a checkpoint, and returns the stop signal that any rank has received, or 0.
   int saveBetweenSteps(bool isRequested) {
     if (isRequested)
-      requested = step;
+      checkpoints.setRequested(step);
     saveRun();
     return agreeOnStop(executor);
   }
@@ -391,8 +378,7 @@ private:
     if (step == firstStep + 1 && !options.saveGradients.empty())
       executor.keepGradients(true);
     while (trainStep.isLeft()) {
-      if (flight)
-        flight->setStep(step);
+      executor.recordStep(step);
       profiler.during("step", [&] { costs.during([&] { trainStep.run(); }); });
       if (trainStep.isLeft()) // another turn
         timeData([&] { trainStep.load(*batch); });
@@ -414,11 +400,10 @@ private:
   void saveRun() {
     if (saved == step)
       return;
-    waitForCheckpoint();
+    checkpoints.waitForPrevious(step);
     if (check.endsRun(step))
       check.handleNonFinite(step, report);
     compareReplicas();
-    enterStopPhase(StopPhase::Saving);
     Manifest position;
     position.step = step;
     position.seed = seed();
@@ -429,68 +414,8 @@ private:
     position.isFinite = check.isFinite(step);
     position.horizon = steps;
     position.identity = identity;
-    begun = saved = step;
-    profiler.during("checkpoint", [&] {
-      // A resumed run continues after the rows so far.
-      asFault([&] { checkpoints.begin(std::move(position), [this] { report.sync(); }); });
-    });
-    enterStopPhase(StopPhase::Running);
-    noteCheckpoint();
-  }
-
-  /// Goes on with a checkpoint that is saved in the background.
-  void advanceCheckpoint() {
-    if (!checkpoints.isSaving())
-      return;
-    asFault([&] { checkpoints.advance(); });
-    noteCheckpoint();
-  }
-
-  /// Waits for a checkpoint that is saved in the background.
-  void finishCheckpoint() {
-    if (!checkpoints.isSaving())
-      return;
-    enterStopPhase(StopPhase::Saving);
-    profiler.during("checkpoint", [&] { asFault([&] { checkpoints.finish(); }); });
-    enterStopPhase(StopPhase::Running);
-    noteCheckpoint();
-  }
-
-  /// The next checkpoint waits for the previous one.
-  void waitForCheckpoint() {
-    if (!checkpoints.isSaving())
-      return;
-    const Progress::Clock::time_point begin = Progress::Clock::now();
-    const int64_t waitedFor = *begun;
-    finishCheckpoint();
-    if (!hasWaited)
-      report.say("note: the checkpoint of step {} waited {:.1f} s for that of step {}; a larger "
-                 "`checkpoint.every` avoids this",
-                 step, secondsSince(begin), waitedFor);
-    hasWaited = true;
-  }
-
-  /// After the end of a save.
-  void noteCheckpoint() {
-    if (!begun || checkpoints.isSaving())
-      return;
-    // The final weights of an earlier end are no longer final.
-    std::error_code absent;
-    if (executor.isFirst())
-      fs::remove(directory.file("model.safetensors"), absent);
-    if (requested == begun)
-      report.say("saved step {}, as SIGUSR1 asks", *begun);
-    begun.reset();
-  }
-
-  /// After an error: what is being saved in the background can be completed without other ranks.
-  void keepCheckpoint() {
-    if (executor.world().size() > 1)
-      return;
-    try {
-      checkpoints.finish();
-    } catch (const std::exception &) { // perhaps the same error
-    }
+    saved = step;
+    checkpoints.begin(std::move(position));
   }
 
   void compareReplicas() {
@@ -500,7 +425,7 @@ private:
 
   int stopRun(int signal) {
     saveRun();
-    finishCheckpoint();
+    checkpoints.finish();
     const std::string name = signalName(signal);
     report.writeStatus(
         {"stopped", step, ExitStoppedBySignal, "by " + name + ", after saving a checkpoint"});
@@ -517,7 +442,7 @@ private:
     MetricsRow row = progress.makeRow(step, rate, seconds);
     const bool ends = check.endsRun(step);
     if (ends)
-      finishCheckpoint(); // the message names it
+      checkpoints.finish(); // the message names it
     std::optional<std::vector<EvaluationResult>> results;
     if (evaluates && !stop && !ends)
       results = evaluation->run([&] { return (stop = agreeOnStop(executor)) != 0; });
@@ -563,12 +488,11 @@ private:
   TrainStep trainStep;
   Progress progress;
   Reporter report;
-  std::optional<FlightRecorder> flight; // while steps run
   Profiler profiler;
   CostReport costs;
   FiniteCheck check;
   BestWeights best;
-  CheckpointWriter checkpoints;      // after `report`, which its thread syncs
+  RunCheckpoints checkpoints;        // after `report`, which its thread syncs
   std::vector<WeightRow> weightRows; // of --init-from
   Identity identity;                 // of the inputs, on rank 0
   SourceFiles sourceFiles;           // on rank 0
@@ -576,13 +500,10 @@ private:
   std::optional<Evaluation> evaluation;
   std::optional<BackgroundReader> batches; // of `data` for `trainStep`, read one step ahead
 
-  int64_t step = 0, firstStep = 0;  // completed; completed before this process started
-  int64_t saved = -1;               // the step of the latest checkpoint, complete or begun
-  std::optional<int64_t> begun;     // the step of a checkpoint that is perhaps not complete
-  std::optional<int64_t> requested; // the latest step that SIGUSR1 asked to save
-  int64_t sample = 0;               // the first that was not trained on
+  int64_t step = 0, firstStep = 0; // completed; completed before this process started
+  int64_t saved = -1;              // the step of the latest checkpoint, complete or begun
+  int64_t sample = 0;              // the first that was not trained on
   double rate = 0;
-  bool hasWaited = false; // a checkpoint for the previous one
   bool savedGradients = false;
 };
 

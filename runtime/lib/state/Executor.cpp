@@ -63,6 +63,8 @@ Executor::Executor(Program program, std::vector<int64_t> resolved, World &world,
         std::make_unique<RankMessages>(emittedProgram, pipelines, memory, collectives, *ownDevice);
 }
 
+Executor::~Executor() = default;
+
 const Tensor *Executor::find(Role role, const std::string &name,
                              const std::string &function) const {
   const std::string &owner =
@@ -181,10 +183,29 @@ void Executor::setTrace(Trace *trace) {
     messages->setTrace(trace);
 }
 
-void Executor::setFlight(FlightRecorder *flight) {
-  context.flight = flight;
+void Executor::startRecording(const std::string &runDirectory) {
+  flight = std::make_unique<FlightRecorder>(runDirectory, world().rank(), world().size());
+  context.flight = flight.get();
   if (messages)
-    messages->setFlight(flight);
+    messages->setFlight(flight.get());
+}
+
+void Executor::recordStep(int64_t step) {
+  if (flight)
+    flight->setStep(step);
+}
+
+void Executor::recordFailure() {
+  if (flight)
+    flight->fail();
+}
+
+void Executor::stopRecording() {
+  context.flight = nullptr;
+  if (messages)
+    messages->setFlight(nullptr);
+  if (flight)
+    flight->discard();
 }
 
 void Executor::setTraffic(Traffic *traffic) {

@@ -28,6 +28,7 @@ public:
   /// `degrees` are resolved (resolveDegrees) and divide the sizes that they shard.
   Executor(Program program, std::vector<int64_t> degrees, World &world,
            std::unique_ptr<Device> device);
+  ~Executor();
 
   /// Throws UserError for sizes that the degrees do not divide.
   static void checkDivisibility(const Program &program, const std::vector<int64_t> &degrees);
@@ -70,8 +71,14 @@ public:
   const Context &running() const { return context; }
   /// Where functions record their operations from now on; null: nowhere.
   void setTrace(Trace *trace);
-  /// Records operations and collectives from now on; null: no longer.
-  void setFlight(FlightRecorder *flight);
+  /// Records operations and collectives from now on in the directory of a run (FlightRecorder.h).
+  /// Throws UserError if the file cannot be created.
+  void startRecording(const std::string &runDirectory);
+  /// Notes for the record, if there is one: the step that follows, and that this rank fails.
+  void recordStep(int64_t step);
+  void recordFailure();
+  /// Removes the record.
+  void stopRecording();
   /// Where the collectives and messages of functions are counted from now on; null: nowhere.
   void setTraffic(Traffic *traffic);
   /// The bytes outside the arena in which collectives pack their operands.
@@ -127,6 +134,7 @@ private:
   std::unique_ptr<Device> ownDevice;
   std::vector<int64_t> degrees;
   std::vector<int64_t> coordinates;
+  std::unique_ptr<FlightRecorder> flight; // outlives the lanes of `collectives`, which record
   Collectives collectives;
   Pipelines pipelines;
   Arena memory;
