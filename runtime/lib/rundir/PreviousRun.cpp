@@ -18,22 +18,37 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// `checkpoint.every` of config.toml; 0 if it is absent.
-int64_t readSaveInterval(const fs::path &config) {
+/// What config.toml says about checkpoints.
+struct SaveSettings {
+  int64_t every = 0; ///< 0: unknown
+  bool isAsync = false;
+
+  /// The last step whose row can be on the disk before that of the first checkpoint. A checkpoint
+  /// that is saved in the background is complete before the next one begins.
+  int64_t lastStepWithoutCheckpoint() const { return isAsync ? 2 * every : every; }
+};
+
+SaveSettings readSaveSettings(const fs::path &config) {
   constexpr size_t longest = size_t{16} << 20;
   TomlFile file;
+  SaveSettings result;
   try {
     file = readToml(readWholeFile(config.string(), longest));
   } catch (const UserError &) { // absent
-    return 0;
+    return result;
   }
   if (!file.mistake.empty())
-    return 0;
-  for (const TomlSetting &setting : file.settings)
-    if (setting.path.size() == 2 && setting.path[0].text == "checkpoint" &&
-        setting.path[1].text == "every" && setting.value.kind == TomlValue::Kind::Integer)
-      return setting.value.integer;
-  return 0;
+    return result;
+  for (const TomlSetting &setting : file.settings) {
+    if (setting.path.size() != 2 || setting.path[0].text != "checkpoint")
+      continue;
+    const TomlValue &value = setting.value;
+    if (setting.path[1].text == "every" && value.kind == TomlValue::Kind::Integer)
+      result.every = value.integer;
+    if (setting.path[1].text == "mode" && value.kind == TomlValue::Kind::Text)
+      result.isAsync = value.text == "async";
+  }
+  return result;
 }
 
 /// The step of a row; 0 if the line is not a row.
@@ -60,15 +75,16 @@ int64_t findLastRowStep(const fs::path &metrics) {
 
 std::string describeLostCheckpoints(const std::string &runDirectory) {
   const fs::path run(runDirectory);
-  const int64_t every = readSaveInterval(run / "config.toml");
-  const int64_t last = every > 0 ? findLastRowStep(run / "metrics.jsonl") : 0;
-  if (every <= 0 || last <= every) // perhaps killed while it saved the first
+  const SaveSettings saves = readSaveSettings(run / "config.toml");
+  const int64_t last = saves.every > 0 ? findLastRowStep(run / "metrics.jsonl") : 0;
+  // Perhaps killed while it saved the first one.
+  if (saves.every <= 0 || last <= saves.lastStepWithoutCheckpoint())
     return "";
   return fmt::format(
       "'{}' has rows up to step {} of a run that saved a checkpoint every {} steps, "
       "but '{}' has none: check that all file systems are mounted, pass another --out DIR, or "
       "start over with --resume none",
-      (run / "metrics.jsonl").string(), last, every, (run / "checkpoints").string());
+      (run / "metrics.jsonl").string(), last, saves.every, (run / "checkpoints").string());
 }
 
 } // namespace titan::rt
