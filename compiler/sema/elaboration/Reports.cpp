@@ -83,12 +83,15 @@ bool Reports::refuseCallable(const Value &value, Location at) {
 }
 
 /// The candidates that the body declares and its text has once: nothing uses them.
-std::vector<std::string> Reports::listUnused(const std::vector<std::string> &candidates) const {
+std::vector<std::string> Reports::listUnused(const std::vector<std::string> &candidates) {
   std::vector<std::string> unused;
   constexpr size_t mostCandidates = 10'000; // bounds the time of a suggestion
   if (!context.frame->decl || candidates.size() > mostCandidates)
     return unused;
-  auto counts = countNames(diags.sourceManager().text(context.frame->decl->loc));
+  if (counted != context.frame->decl) {
+    counted = context.frame->decl;
+    counts = countNames(diags.sourceManager().text(counted->loc));
+  }
   for (const std::string &candidate : candidates)
     if (context.frame->scope->findOwn(candidate) && counts[candidate] == 1)
       unused.push_back(candidate);
@@ -96,7 +99,7 @@ std::vector<std::string> Reports::listUnused(const std::vector<std::string> &can
 }
 
 /// The only name that nothing uses is probably the one that is missing.
-void Reports::noteUnused(Diagnostic &diag) const {
+void Reports::noteUnused(Diagnostic &diag) {
   std::vector<std::string> visible;
   context.frame->scope->collect(visible, /*dimsOnly=*/false);
   if (const std::vector<std::string> unused = listUnused(visible); unused.size() == 1)

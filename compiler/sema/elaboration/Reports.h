@@ -4,6 +4,8 @@
 #include "compiler/sema/elaboration/ElaboratorComponent.h"
 
 #include <functional>
+#include <string_view>
+#include <unordered_map>
 
 namespace titan::sema {
 
@@ -30,11 +32,15 @@ public:
   bool member(const syntax::Path &path);
 
 private:
-  void noteUnused(Diagnostic &diag) const;
-  std::vector<std::string> listUnused(const std::vector<std::string> &candidates) const;
+  void noteUnused(Diagnostic &diag);
+  std::vector<std::string> listUnused(const std::vector<std::string> &candidates);
   bool isCreatedLater(Diagnostic &diag, const syntax::Name &name);
   void suggestFunction(Diagnostic &diag, const syntax::Path &path, const Binding &binding);
   void helpToDeclare(Diagnostic &diag, const syntax::ModelDecl &decl, const syntax::Name &name);
+
+  // The names in the text of the latest declaration with an error, counted once for all its errors.
+  const syntax::Decl *counted = nullptr;
+  std::unordered_map<std::string_view, size_t> counts;
 };
 
 } // namespace titan::sema
