@@ -254,9 +254,9 @@ def bases():
              "GptOss", dict(layers=24, experts=32, pooled_weight=0.9)),
         Case("distilgpt2", {**GPT_2, "_num_labels": 1, "id2label": {"0": "LABEL_0"}, "label2id": {"LABEL_0": 0}, "n_embd": 768,
                             "n_head": 12, "n_layer": 6, "task_specific_params": {"text-generation": {"max_length": 50}}},
-             "Gpt2", dict(layers=6, heads=12)),
+             "Gpt2", dict(layers=6, heads=12, embed_rate=0.1, rate=0.1)),
         Case("gpt2-xl", {**GPT_2, "n_embd": 1600, "n_head": 25, "n_layer": 48, "output_past": True}, "Gpt2",
-             dict(layers=48, heads=25)),
+             dict(layers=48, heads=25, embed_rate=0.1, rate=0.1)),
         # Quantized weights are read as numbers.
         Case("DeepSeek-V3-fp8", {**DEEPSEEK_V3, "quantization_config": {
             "activation_scheme": "dynamic", "fmt": "e4m3", "quant_method": "fp8", "weight_block_size": [128, 128]}},

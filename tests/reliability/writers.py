@@ -29,7 +29,7 @@ CALLS = {
 ALLOWED = {
     ("compiler/driver/Toolchain.cpp", "LLVM"): "the output of a program that is asked for LibTorch, in a file of its own",
     ("compiler/driver/Cache.cpp", "a rename"): "executables of the compiler, in a locked folder, synced",
-    ("runtime/lib/checkpoint/Checkpoint.cpp", "a rename"): "a checkpoint's folder, synced",
+    ("runtime/lib/checkpoint/CheckpointWriter.cpp", "a rename"): "a checkpoint's folder, synced",
     ("runtime/lib/checkpoint/ExportDirectory.cpp", "a rename"): "synced files of an export, in a locked folder",
     ("runtime/lib/rundir/Archive.cpp", "a rename"): "old results of a run",
 }
