@@ -14,8 +14,9 @@ from pathlib import Path
 from network import Network
 
 ROOT = Path(__file__).resolve().parents[1]
-PROGRAM = ROOT / "bench" / "programs" / "overlap.titan"
-KINDS = {"beside": "always", "in turn": "never"}  # how communication runs: values of sharding.overlap
+KINDS = {"beside": "always", "in turn": "never"}  # how communication runs: values of the setting
+# What is communicated: the program of bench/programs, and the setting that lets its communication overlap.
+CASES = {"parameters": ("overlap", "sharding.overlap"), "activations": ("products", "sharding.chunk_products")}
 WARMUP = 3  # warm-up steps
 PORT = 29765
 OPERATIONS, LOOP, COMMUNICATION = range(3)  # threads of a profile; from COMMUNICATION on, one per process group
@@ -119,6 +120,7 @@ def print_row(rate: str, kind: str, result: Measured, base: float) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--titanc", type=Path, required=True)
+    parser.add_argument("--case", choices=CASES, default="parameters", help="what is communicated")
     parser.add_argument("--rates", default="1gbit,400mbit", help="as tc writes them")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--steps", type=int, default=12)
@@ -130,10 +132,11 @@ def main() -> None:
     text = out / "text"
     text.write_text("In the beginning was the word, and the word was with us. " * 2000)
     programs = {}
+    program, setting = CASES[arguments.case]
     for kind, value in KINDS.items():
-        programs[kind] = out / f"overlap-{value}"
-        settings = [f"sharding.overlap={value}", f'data.path="{text}"', *arguments.set]
-        subprocess.run([arguments.titanc, "build", PROGRAM, "-o", programs[kind],
+        programs[kind] = out / f"{program}-{value}"
+        settings = [f"{setting}={value}", f'data.path="{text}"', *arguments.set]
+        subprocess.run([arguments.titanc, "build", ROOT / "bench" / "programs" / f"{program}.titan", "-o", programs[kind],
                         *(word for each in settings for word in ("--set", each))], check=True)
     print("| rate | communication | step (least to most) | faster | communicated a step | hidden |\n"
           "|---|---|---|---|---|---|")

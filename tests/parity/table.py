@@ -157,7 +157,7 @@ def rows() -> list[Row]:
         axes = tuple(axes_of(model, 1, 2, 2, True, STORES[-1]))
         narrow = "precision { params = f32, compute = bf16, reduce = bf16 }"
         found.append(Row(model, axes, 4, (narrow,), runs_as_processes=True))
-    found += overridden() + pipelined() + mirrored() + replicated() + stored() + prefetched() + offloaded() + rings() + by_heads() + chosen() + routed() + latent()
+    found += overridden() + pipelined() + mirrored() + replicated() + stored() + prefetched() + chunked() + offloaded() + rings() + by_heads() + chosen() + routed() + latent()
     for model, policy in itertools.product(SIZES, POLICIES):
         for tp in (1, 2):
             axes = tuple(axes_of(model, 1, 2, tp, True, STORES[-1]))
@@ -294,6 +294,23 @@ def prefetched() -> list[Row]:
             Row(model, both, 8, ("sharding.prefetch = 3", "accumulate = 2"), layers=4, batch=2 * BATCH),
             Row(model, ("pp = 2 splits layers", *shard), 4,
                 ("sharding.prefetch = 2", "pipeline { microbatches = 2 }"), layers=8),
+        ]
+    return found
+
+
+def chunked() -> list[Row]:
+    """Products and the messages beside them in chunks."""
+    found = []
+    for model in SIZES:
+        tp, all_axes = tuple(axes_of(model, 1, 1, 2, True, "")), tuple(axes_of(model, 2, 2, 2, True, STORES[-1]))
+        chunks = "sharding.chunk_products = always"
+        found += [
+            Row(model, tp, 2, (chunks,), runs_as_processes=model == "llama3"),
+            Row(model, tp, 2, (chunks, "recompute = full")),
+            Row(model, tp, 2, (chunks, "precision { params = f32, compute = bf16, reduce = f32 }")),
+            Row(model, all_axes, 8, (chunks, "accumulate = 2"), batch=2 * BATCH),
+            Row(model, ("cp = 2 splits seq { attention = gather }",), 2, (chunks,), runs_as_processes=model == "gpt2"),
+            Row(model, ("pp = 2 splits layers", *tp), 4, (chunks, "pipeline { microbatches = 2 }"), batch=2 * BATCH),
         ]
     return found
 

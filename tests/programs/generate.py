@@ -704,7 +704,7 @@ class Program:
                 f"  recompute {recompute}",
                 f"  loss_chunks = {loss_chunks}",
                 microbatches,
-                f"  sharding {{ reshard_after_forward = {reshard}{times} }}",
+                f"  sharding {{ reshard_after_forward = {reshard}{times}, chunk_products = {pick(['never', 'always'])} }}",
                 f"  clip = {clip}", "}"]
 
     def draw_times(self, parallel: list[str], reshard: str, accumulate: int) -> str:

@@ -263,6 +263,7 @@ public:
     checkTime("sharding.gather", {"params"}, "parameters");
     checkTime("sharding.reduce", {"grads", "optimizer"}, "gradients");
     checkPrefetch(storesParams);
+    checkChunks();
   }
 
 private:
@@ -324,13 +325,24 @@ private:
     const Option &prefetch = get("sharding.prefetch");
     if (!prefetch.loc.isValid() || prefetch.value.isError() || prefetch.value.integer == 1)
       return;
-    const Option &overlap = get("sharding.overlap");
     if (!storesParams)
       reportUnstored("sharding.prefetch", "params", "parameters");
-    else if (overlap.value.isWord("never"))
+    else
+      checkOverlap("sharding.prefetch");
+  }
+
+  void checkChunks() {
+    if (isSet("sharding.chunk_products", "never"))
+      checkOverlap("sharding.chunk_products");
+  }
+
+  /// A setting for communication that overlaps with computation.
+  void checkOverlap(const char *path) {
+    const Option &overlap = get("sharding.overlap");
+    if (overlap.value.isWord("never"))
       diags
-          .report(Code::OptionWithoutEffect, prefetch.loc,
-                  "`sharding.prefetch` has no effect: communication does not overlap")
+          .report(Code::OptionWithoutEffect, get(path).loc,
+                  "`" + std::string(path) + "` has no effect: communication does not overlap")
           .note(overlap.loc, "`sharding.overlap` is `never`")
           .help("remove one of the two");
   }

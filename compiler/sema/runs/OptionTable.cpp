@@ -227,6 +227,9 @@ std::vector<OptionSpec> shardingOptions() {
       choice("sharding.overlap", Fixed::Compile, {"always", "never"},
              "overlap communication with computation: prefetch parameters, wait for a reduction at "
              "its first use"),
+      choice("sharding.chunk_products", Fixed::Compile, {"never", "auto", "always"},
+             "divide gathers and reductions of activations and their products into chunks, so "
+             "that messages run beside products; auto: where this saves time"),
       list("offload", OptionType::Words, {"optimizer", "params"},
            "tensors in memory of the host instead of the device: the optimizer's state, "
            "parameters"),

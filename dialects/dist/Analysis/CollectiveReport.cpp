@@ -14,7 +14,8 @@ static int64_t getBytes(Value value, const Degrees &degrees) {
   return getLocalNumElements(type, degrees) * (bits == 1 ? 1 : bits / 8);
 }
 
-static int64_t getBytesSent(Operation *op, unsigned i, int64_t ranks, const Degrees &degrees) {
+int64_t dist::getBytesSent(Operation *op, unsigned i, const Degrees &degrees) {
+  const int64_t ranks = getDegreeProduct(op->getAttrOfType<ArrayAttr>("axes"), degrees);
   int64_t in = getBytes(op->getOperand(i), degrees);
   if (isa<PermuteOp, SendOp>(op))
     return ranks > 1 ? in : 0;
@@ -80,12 +81,14 @@ std::vector<CollectiveUse> dist::reportCollectives(FunctionOpInterface function,
     const int64_t calls = countCalls(op, degrees);
     use.times = calls * countStarts(op);
     use.isOverlapped = getStartChannel(op).has_value();
-    int64_t ranks = getDegreeProduct(axes, degrees);
+    if (auto chunk = op->getAttrOfType<StringAttr>(kChunkAttr))
+      use.chunking = ("chunk " + chunk.getValue()).str();
+    if (auto reason = op->getAttrOfType<StringAttr>(kWholeAttr))
+      use.chunking = ("whole: " + reason.getValue()).str();
     for (unsigned i = 0; i < op->getNumOperands(); ++i) {
       // A send has no result.
       Location location = op->getNumResults() ? getValueLocation(op->getResult(i)) : op->getLoc();
-      use.values.push_back(
-          {getSourceValue(location), ::getBytesSent(op, i, ranks, degrees) / calls});
+      use.values.push_back({getSourceValue(location), getBytesSent(op, i, degrees) / calls});
     }
     uses.push_back(std::move(use));
   });
@@ -108,9 +111,10 @@ void dist::printCollectives(llvm::raw_ostream &out, const std::vector<Collective
     bool isBucket = use.values.size() > 1;
     std::string what =
         isBucket ? std::to_string(use.values.size()) + " values" : use.values.front().print();
-    out << llvm::formatv("{0,-14} over {1,-16} {2,4} x {3,12} bytes  {4}{5}\n", use.kind,
+    out << llvm::formatv("{0,-14} over {1,-16} {2,4} x {3,12} bytes  {4}{5}{6}\n", use.kind,
                          llvm::join(use.axes, ", "), use.times, use.getBytesSent(), what,
-                         use.isOverlapped ? ", overlapped" : "");
+                         use.isOverlapped ? ", overlapped" : "",
+                         use.chunking.empty() ? "" : ", " + use.chunking);
     for (const CollectiveValue &value : use.values)
       if (isBucket)
         out << llvm::formatv("{0,56} bytes    {1}\n", value.bytesSent, value.print());

@@ -26,8 +26,12 @@ struct CollectiveUse {
   /// Calls per step: one per execution, or, for a stack in flat storage, one per row.
   int64_t times = 1;
   bool isOverlapped = false;    ///< asynchronous
+  std::string chunking;         ///< "chunk 1 of 4 of batch", "whole: ..."; empty: not asked for
   int64_t getBytesSent() const; ///< of all values, in one execution
 };
+
+/// Bytes that a rank sends in one execution for operand `i` of a collective (CollectiveValue).
+int64_t getBytesSent(mlir::Operation *collective, unsigned i, const Degrees &degrees);
 
 /// The collectives and messages of `function` in program order. Local conversions (local_slice,
 /// make_partial) are not listed.

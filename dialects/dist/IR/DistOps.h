@@ -17,6 +17,9 @@ namespace titan::dist {
 inline constexpr llvm::StringLiteral kOverridesAttr = "dist.overrides";
 /// On axis rules whose method of attention was `auto`: the times of all methods, as text.
 inline constexpr llvm::StringLiteral kAttentionTimesAttr = "dist.attention_times";
+/// On a collective of activations: which chunk of a value it moves ("1 of 4 of batch"), or why the
+/// value is whole.
+inline constexpr llvm::StringLiteral kChunkAttr = "dist.chunk", kWholeAttr = "dist.whole";
 /// In tests, on an all-reduce or reduce-scatter: the interpreter omits the reduction of all values,
 /// or of the value with this number. The comparison of programs must detect that.
 inline constexpr llvm::StringLiteral kDroppedAttr = "dist.dropped";

@@ -161,6 +161,8 @@ constexpr Rule kRules[] = {
     {dist::kOverridesAttr, OnAxisRules, kArrayKind},
     {dist::kAttentionTimesAttr, OnAxisRules, kStringKind},
     {dist::kOrderAttr, OnAxisRules, kStringKind},
+    {dist::kChunkAttr, OnOperation, kStringKind},
+    {dist::kWholeAttr, OnOperation, kStringKind},
     {dist::kDroppedAttr, OnOperation, kAnyKind},
     {dist::kFragmentAttr, OnFunction, kFragmentKind},
     {dist::kFragmentsAttr, OnFunction, kSymbolsKind},

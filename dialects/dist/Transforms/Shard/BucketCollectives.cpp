@@ -44,9 +44,10 @@ public:
 
 private:
   /// None for operations that are not coalesced, such as collectives of stacked flat storage, which
-  /// run slot by slot.
+  /// run slot by slot, and chunks, which run one by one.
   static std::optional<Key> getKey(Operation *op) {
-    if (!isa<AllGatherOp, ReduceScatterOp, AllReduceOp>(op) || getStartChannel(op))
+    if (!isa<AllGatherOp, ReduceScatterOp, AllReduceOp>(op) || getStartChannel(op) ||
+        op->hasAttr(kChunkAttr))
       return std::nullopt;
     SmallVector<Type> types(op->getOperandTypes());
     llvm::append_range(types, op->getResultTypes());

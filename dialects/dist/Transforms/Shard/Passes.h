@@ -22,6 +22,9 @@ namespace titan::dist {
 /// Which parameters the backward pass gathers again.
 enum class ReshardPolicy { Default, Always, Never };
 
+/// Which collectives of activations are divided into chunks.
+enum class ChunkPolicy { Never, Auto, Always };
+
 /// When the collectives of parameters and gradients run in a step with microbatches.
 enum class CollectiveTime { Auto, Step, Microbatch };
 

@@ -353,6 +353,44 @@ def DistReshardAfterForward : Pass<"dist-reshard-after-forward", "::mlir::func::
   ];
 }
 
+def DistChunkProducts : Pass<"dist-chunk-products", "::mlir::func::FuncOp"> {
+  let summary = "divides collectives of activations and their products into chunks";
+  let description = [{
+    A gathered value that a product reads, or a product that a reduction reads, is divided into two, three or four chunks
+    of a dimension that the operation keeps, as many as save most time (`Analysis/ChunkTime.h`). The overlap phase then
+    runs the message of one chunk beside the product of another: asynchronous tensor parallelism (Wang et al. 2023,
+    ASPLOS). Elements of a result depend on their own chunk alone, so that no sum changes. Chunk k of n has the elements
+    i * n + k (`Chunks.h`), so that shards in block order have equal parts of every chunk. All products that read one
+    gathered value share its chunks.
+
+    By the option `policy`, from `sharding.chunk_products` of the run: `never`; `auto`, where the chunks save time;
+    `always`, where possible. `dist.chunk` of a collective says which chunk it is, `dist.whole` why its value is whole.
+    Parameters stay whole: they are prefetched.
+
+    ```mlir
+    %g = dist.all_gather %x over ["tp"]
+    %y = titan.contract %g, %w
+    // becomes, with chunks of batch
+    %g0 = dist.all_gather %x0 over ["tp"] {dist.chunk = "1 of 2 of batch"}
+    %g1 = dist.all_gather %x1 over ["tp"] {dist.chunk = "2 of 2 of batch"}
+    %y0 = titan.contract %g0, %w
+    %y1 = titan.contract %g1, %w
+    // %y joins %y0 and %y1
+    ```
+  }];
+  let dependentDialects = ["::titan::ir::TitanDialect", "::titan::dist::DistDialect"];
+  let options = [
+    Option<"policy", "policy", "::titan::dist::ChunkPolicy", "::titan::dist::ChunkPolicy::Never",
+           "Which collectives of activations are divided", [{::llvm::cl::values(
+             clEnumValN(::titan::dist::ChunkPolicy::Never, "never", "None"),
+             clEnumValN(::titan::dist::ChunkPolicy::Auto, "auto", "Those whose chunks save time"),
+             clEnumValN(::titan::dist::ChunkPolicy::Always, "always", "All that can be divided"))}]>
+  ];
+  let statistics = [
+    Statistic<"dividedCollectives", "divided collectives", "Collectives that run in chunks beside products">
+  ];
+}
+
 def DistBucketCollectives : Pass<"dist-bucket-collectives", "::mlir::func::FuncOp"> {
   let summary = "coalesces small collectives into buckets";
   let description = [{

@@ -19,6 +19,15 @@ static dist::ReshardPolicy getReshardPolicy(const RunSettings &settings) {
       .Default(dist::ReshardPolicy::Default);
 }
 
+/// The policy of the run's `sharding.chunk_products`.
+static dist::ChunkPolicy getChunkPolicy(const RunSettings &settings) {
+  return llvm::StringSwitch<dist::ChunkPolicy>(
+             settings.getString("sharding.chunk_products", "never"))
+      .Case("auto", dist::ChunkPolicy::Auto)
+      .Case("always", dist::ChunkPolicy::Always)
+      .Default(dist::ChunkPolicy::Never);
+}
+
 /// The time of collectives that the run's setting `path` states.
 static dist::CollectiveTime getCollectiveTime(const RunSettings &settings, StringRef path) {
   return llvm::StringSwitch<dist::CollectiveTime>(settings.getString(path, "auto"))
@@ -66,6 +75,8 @@ void dist::buildShardPhase(OpPassManager &passes, const RunSettings &settings) {
   // buckets, which would contain values of several stages.
   passes.addPass(createDistFormFragments());
   OpPassManager &fragments = passes.nest<func::FuncOp>();
+  // Before buckets, which carry several values.
+  fragments.addPass(createDistChunkProducts({getChunkPolicy(settings)}));
   fragments.addPass(createDistBucketCollectives());
   fragments.addPass(createDistVerify());
 }
