@@ -153,8 +153,8 @@ static bool addProducers(Group &group, Value value, int64_t dim) {
   return isMember;
 }
 
-/// Finds the dimension and the number of chunks that save most time. Returns why there are none;
-/// empty on success.
+/// Finds the dimension and the number of chunks that save most time or, if time does not matter,
+/// the largest number. Returns why there are none; empty on success.
 std::string Chunker::findGroup(Operation *collective, Group &best) const {
   if (collective->getNumOperands() != 1)
     return "its message carries several values";
@@ -176,7 +176,10 @@ std::string Chunker::findGroup(Operation *collective, Group &best) const {
     const ChunkSizes sizes = measure(group);
     for (int64_t count : kCounts) {
       group.saved = estimateSavedSeconds(sizes, group.count = count);
-      if (elements % count == 0 && (best.count == 0 || group.saved > best.saved))
+      const bool isBetter = policy == ChunkPolicy::Always
+                                ? count > best.count
+                                : best.count == 0 || group.saved > best.saved;
+      if (elements % count == 0 && isBetter)
         best = group;
     }
   }

@@ -357,14 +357,13 @@ def DistChunkProducts : Pass<"dist-chunk-products", "::mlir::func::FuncOp"> {
   let summary = "divides collectives of activations and their products into chunks";
   let description = [{
     A gathered value that a product reads, or a product that a reduction reads, is divided into two, three or four chunks
-    of a dimension that the operation keeps, as many as save most time (`Analysis/ChunkTime.h`). The overlap phase then
-    runs the message of one chunk beside the product of another: asynchronous tensor parallelism (Wang et al. 2023,
-    ASPLOS). Elements of a result depend on their own chunk alone, so that no sum changes. Chunk k of n has the elements
+    of a dimension that the operation keeps. The overlap phase then runs the message of one chunk beside the product of
+    another: asynchronous tensor parallelism (Wang et al. 2023, ASPLOS). Elements of a result depend on their own chunk alone, so that no sum changes. Chunk k of n has the elements
     i * n + k (`Chunks.h`), so that shards in block order have equal parts of every chunk. All products that read one
     gathered value share its chunks.
 
-    By the option `policy`, from `sharding.chunk_products` of the run: `never`; `auto`, where the chunks save time;
-    `always`, where possible. `dist.chunk` of a collective says which chunk it is, `dist.whole` why its value is whole.
+    By the option `policy`, from `sharding.chunk_products` of the run: `never`; `auto`, where chunks save time, as many
+    as save most (`Analysis/ChunkTime.h`); `always`, where possible, as many as possible. `dist.chunk` of a collective says which chunk it is, `dist.whole` why its value is whole.
     Parameters stay whole: they are prefetched.
 
     ```mlir
