@@ -119,12 +119,15 @@ llvm::json::Array collectivesJson(const std::vector<dist::CollectiveUse> &uses) 
                                           {"file", value.file},
                                           {"line", value.line},
                                           {"bytes_sent", value.bytesSent}});
-    out.push_back(llvm::json::Object{{"kind", use.kind},
-                                     {"values", std::move(values)},
-                                     {"axes", llvm::json::Array(use.axes)},
-                                     {"times", use.times},
-                                     {"overlapped", use.isOverlapped},
-                                     {"bytes_sent", use.getBytesSent()}});
+    llvm::json::Object collective{{"kind", use.kind},
+                                  {"values", std::move(values)},
+                                  {"axes", llvm::json::Array(use.axes)},
+                                  {"times", use.times},
+                                  {"overlapped", use.isOverlapped},
+                                  {"bytes_sent", use.getBytesSent()}};
+    if (!use.chunking.empty())
+      collective["chunking"] = use.chunking;
+    out.push_back(std::move(collective));
   }
   return out;
 }
