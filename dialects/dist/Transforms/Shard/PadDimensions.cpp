@@ -240,8 +240,9 @@ private:
     return success();
   }
 
-  /// The padding of iteration arguments is 0. The padding of a slot is 0 where that of its stack
-  /// is, and the padding of a stack is 0 where those of all yielded slots are.
+  /// The padding of iteration arguments is 0, except for that of a sum, which is masked once, after
+  /// the repeat. The padding of a slot is 0 where that of its stack is, and the padding of a stack
+  /// is 0 where those of all yielded slots are.
   LogicalResult visitRepeat(ir::RepeatOp repeat) {
     SmallVector<NamedTensorType> originals = llvm::map_to_vector(
         repeat.getResults(), [](Value result) { return getTensorType(result); });
@@ -256,16 +257,42 @@ private:
       if (failed(visitBlock(body.getBlock())))
         return failure();
       for (unsigned i = 0; i < numIterArgs; ++i)
-        body.getYield()->setOperand(i, values.getZeroed(body.getYield()->getOperand(i)));
+        if (!isSum(repeat, i))
+          body.getYield()->setOperand(i, values.getZeroed(body.getYield()->getOperand(i)));
     }
     for (auto [i, result] : llvm::enumerate(repeat.getResults())) {
       result.setType(dims.pad(originals[i]));
-      if (i < numIterArgs)
-        addIterArg(result, originals[i]);
+      if (i >= numIterArgs)
+        values.add(result, originals[i], getZeroOfStack(repeat, i),
+                   areYieldedAlwaysZero(repeat, i));
+      else if (isSum(repeat, i))
+        addSum(repeat, i, originals[i]);
       else
-        values.add(result, originals[i], getZeroOfStack(repeat, i), isStackAlwaysZero(repeat, i));
+        addIterArg(result, originals[i]);
     }
     return success();
+  }
+
+  /// Whether iterations only add terms to the iteration argument: nothing else in the repeat reads
+  /// its padding.
+  static bool isSum(ir::RepeatOp repeat, unsigned number) {
+    return llvm::all_of(repeat.getVariants(), [&](const ir::RepeatVariant &body) {
+      Value sum = body.getIterArgs()[number], next = body.getYieldedIterArgs()[number];
+      auto add = next.getDefiningOp<ir::AddOp>();
+      return add && next.hasOneUse() && sum.hasOneUse() && *sum.user_begin() == add.getOperation();
+    });
+  }
+
+  /// Masks a sum where the padding of a term is not 0. Masks of the terms would keep reductions of
+  /// terms in the repeat.
+  void addSum(ir::RepeatOp repeat, unsigned number, NamedTensorType original) {
+    Value sum = repeat.getResult(number);
+    values.add(sum, original, getZeroOfYielded(repeat, number), /*isAlwaysZero=*/false);
+    SmallVector<OpOperand *> uses =
+        llvm::map_to_vector(sum.getUses(), [](OpOperand &use) { return &use; });
+    Value zeroed = values.getZeroed(sum);
+    for (OpOperand *use : uses)
+      use->set(zeroed);
   }
 
   /// Records an iteration argument. Its padding is 0, but possibly without a mask: only if the
@@ -276,7 +303,7 @@ private:
                /*isAlwaysZero=*/false);
   }
 
-  bool isStackAlwaysZero(ir::RepeatOp repeat, unsigned result) const {
+  bool areYieldedAlwaysZero(ir::RepeatOp repeat, unsigned result) const {
     return llvm::all_of(repeat.getYielded(result),
                         [&](Value yielded) { return values.isAlwaysZero(yielded); });
   }
@@ -290,15 +317,20 @@ private:
     values.add(slice, original, zero, values.isAlwaysZero(stack));
   }
 
-  llvm::SmallBitVector getZeroOfStack(ir::RepeatOp repeat, unsigned result) const {
+  /// The dimensions in whose padding all yielded values are 0.
+  llvm::SmallBitVector getZeroOfYielded(ir::RepeatOp repeat, unsigned result) const {
     llvm::SmallBitVector zero;
     for (Value yielded : repeat.getYielded(result)) {
       llvm::SmallBitVector own = values.getZero(yielded);
-      own.resize(own.size() + 1);
-      own <<= 1;
       zero = zero.empty() ? own : zero &= own;
     }
     return zero;
+  }
+
+  llvm::SmallBitVector getZeroOfStack(ir::RepeatOp repeat, unsigned result) const {
+    llvm::SmallBitVector zero = getZeroOfYielded(repeat, result);
+    zero.resize(zero.size() + 1);
+    return zero <<= 1;
   }
 
   /// Persistent state and gradients are returned padded, outputs unpadded.

@@ -124,3 +124,31 @@ func.func @repeat(%x: !titan.tensor<f32[ffn = 5]>, %w: !titan.tensor<f32[layers 
   }
   return %y, %z : !titan.tensor<f32[ffn = 5]>, !titan.tensor<f32[layers = 3, embed = 4]>
 }
+
+// -----
+
+// A sum of terms is masked once, after the repeat. A mask of each term would keep its reduction in the repeat. Terms
+// whose padding is 0 need no mask.
+// CHECK-LABEL: func.func @sums(
+// CHECK: %[[SUMS:.*]]:2 = titan.repeat
+// CHECK-NOT: titan.select
+// CHECK: titan.yield
+// CHECK: %[[ZEROED:.*]] = titan.select %{{.*}}, %[[SUMS]]#0,
+// CHECK-NOT: titan.select
+// CHECK: titan.reduce sum %[[ZEROED]]
+// CHECK-NEXT: titan.contract %[[SUMS]]#1, %[[SUMS]]#1
+dist.mesh @mesh [#dist.axis<tp = 2>]
+dist.axis_rules "tp" shards ["ffn"] fallback [] stores [] pads ["ffn"]
+func.func @sums(%x: !titan.tensor<f32[ffn = 5]>, %w: !titan.tensor<f32[layers = 3, ffn = 5]>) -> (!titan.tensor<f32[]>, !titan.tensor<f32[]>) {
+  %y, %z = titan.repeat <layers = 3> iter_args(%x, %x) scanned(%w) : (!titan.tensor<f32[ffn = 5]>, !titan.tensor<f32[ffn = 5]>, !titan.tensor<f32[layers = 3, ffn = 5]>)
+      -> (!titan.tensor<f32[ffn = 5]>, !titan.tensor<f32[ffn = 5]>) {
+  ^bb0(%l: !titan.tensor<i64[]>, %a: !titan.tensor<f32[ffn = 5]>, %b: !titan.tensor<f32[ffn = 5]>, %s: !titan.tensor<f32[ffn = 5]>):
+    %e = titan.exp %s : <f32[ffn = 5]> -> <f32[ffn = 5]>
+    %c = titan.add %a, %e : (!titan.tensor<f32[ffn = 5]>, !titan.tensor<f32[ffn = 5]>) -> !titan.tensor<f32[ffn = 5]>
+    %d = titan.add %b, %s : (!titan.tensor<f32[ffn = 5]>, !titan.tensor<f32[ffn = 5]>) -> !titan.tensor<f32[ffn = 5]>
+    titan.yield %c, %d : !titan.tensor<f32[ffn = 5]>, !titan.tensor<f32[ffn = 5]>
+  }
+  %p = titan.reduce sum %y : !titan.tensor<f32[ffn = 5]> -> !titan.tensor<f32[]>
+  %q = titan.contract %z, %z : (!titan.tensor<f32[ffn = 5]>, !titan.tensor<f32[ffn = 5]>) -> !titan.tensor<f32[]>
+  return %p, %q : !titan.tensor<f32[]>, !titan.tensor<f32[]>
+}
