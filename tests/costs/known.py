@@ -21,8 +21,6 @@ class Fault:
 
 
 KNOWN = [
-    Fault("C11", "generation keeps latent vectors twice, once for keys and once for values",
-          ("DeepSeek_*",), ("caches",)),
     Fault("C12", "biases of the results of experts on an axis of experts: rows of every choice would be reduced and "
           "gathered, so that the axis gathers the experts",
           ("GptOss_20B, shard 8, *",), ("all_gather over shard", "reduce_scatter over shard", "peak")),

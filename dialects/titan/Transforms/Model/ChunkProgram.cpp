@@ -173,11 +173,16 @@ private:
         llvm::all_of(changed, [&](Value result) { return succeeded(addSlots(result)); }));
   }
 
-  /// Lets the operand read a cache, into which the rows of the chunk are inserted.
+  /// Lets the operand read a cache, into which the rows of the chunk are inserted. Rows that are
+  /// other cached rows with new names read the same cache.
   void readCache(OpOperand *original) {
     OpOperand &operand = getCopy(original);
     Operation *op = operand.getOwner();
     Value rows = operand.get(), &whole = caches[{rows, op->getBlock()}];
+    if (Value same = whole ? Value() : renameCache(rows, op)) {
+      operand.set(same);
+      return;
+    }
     if (!whole) {
       const unsigned at = chunks.getDependence(original->get()).dim;
       SmallVector<DimAttr> dims(getTensorType(rows).getDims());
@@ -190,6 +195,22 @@ private:
       returnCache(op->getBlock(), whole);
     }
     operand.set(whole);
+  }
+
+  /// The cache of the rows that `rows` renames, renamed; null if there is none.
+  Value renameCache(Value rows, Operation *op) {
+    auto rename = rows.getDefiningOp<RenameOp>();
+    Value cache = rename ? caches.lookup({rename.getInput(), op->getBlock()}) : Value();
+    if (!cache)
+      return {};
+    SmallVector<DimAttr> dims(getTensorType(rows).getDims());
+    for (auto [dim, from, to] : llvm::zip_equal(dims, getTensorType(rename.getInput()).getDims(),
+                                                getTensorType(cache).getDims()))
+      if (from != to)
+        dim = DimAttr::get(op->getContext(), dim.getName(), to.getSize(), dim.getOrigin());
+    OpBuilder builder(op);
+    return builder.create<RenameOp>(
+        rows.getLoc(), NamedTensorType::get(getTensorType(rows).getElementType(), dims), cache);
   }
 
   /// A cache of `type` in `block`: a new argument of the function or, in bodies of repeats, the

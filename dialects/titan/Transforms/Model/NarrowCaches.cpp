@@ -28,11 +28,15 @@ Value skipConstraints(Value value) {
   return value;
 }
 
-/// The dimensions of `value`, with `to` in place of `from`.
+/// `type` with the dimension `to` in place of `from`.
+NamedTensorType replaceDim(NamedTensorType type, StringAttr from, DimAttr to) {
+  SmallVector<DimAttr> dims(type.getDims());
+  dims[type.findDimIndex(from)] = to;
+  return NamedTensorType::get(type.getElementType(), dims);
+}
+
 NamedTensorType replaceDim(Value value, StringAttr from, DimAttr to) {
-  SmallVector<DimAttr> dims(getTensorType(value).getDims());
-  dims[getTensorType(value).findDimIndex(from)] = to;
-  return NamedTensorType::get(getTensorType(value).getElementType(), dims);
+  return replaceDim(getTensorType(value), from, to);
 }
 
 /// `type` with the dimensions of `others` that it lacks at its end, except `omitted`.
@@ -43,6 +47,13 @@ NamedTensorType addDims(NamedTensorType type, ArrayRef<DimAttr> others, StringAt
       dims.push_back(dim);
   return NamedTensorType::get(type.getElementType(), dims);
 }
+
+/// The values of an attention to narrower rows.
+struct NarrowValues {
+  Value rows;
+  DimAttr head;
+  std::optional<RowProduct> product; ///< of which the values are the rows
+};
 
 /// Narrows the keys and values of one attention. `chunks` says which values have one row per
 /// position.
@@ -58,11 +69,13 @@ public:
     split({op.getQuery(), op.getKey(), head}, terms);
     const ScoreTerm scores = join(terms);
     DimAttr valueHead = op.getValueHead();
-    const std::optional<RowProduct> product = findProduct(op.getValue(), valueHead);
-    Value value = product ? product->rows : op.getValue();
-    DimAttr narrowHead = product ? product->rank : valueHead;
-    if (narrowHead == scores.head || !getTensorType(scores.query).hasDim(narrowHead.getName()))
-      replace(scores, value, narrowHead, product);
+    NarrowValues values{op.getValue(), valueHead, findProduct(op.getValue(), valueHead)};
+    if (values.product) {
+      values.rows = values.product->rows;
+      values.head = values.product->rank;
+    }
+    if (values.head == scores.head || !getTensorType(scores.query).hasDim(values.head.getName()))
+      replace(scores, values, findInKeys(values, terms));
   }
 
 private:
@@ -172,6 +185,17 @@ private:
     return joined;
   }
 
+  /// Where the joined keys contain the rows of the values.
+  static std::optional<int64_t> findInKeys(const NarrowValues &values, ArrayRef<ScoreTerm> terms) {
+    int64_t offset = 0;
+    for (const ScoreTerm &term : terms) {
+      if (terms.size() > 1 && term.key == values.rows && term.head == values.head)
+        return offset;
+      offset += term.head.getSize();
+    }
+    return std::nullopt;
+  }
+
   /// The key with all dimensions of the other keys.
   Value expandAsOthers(const ScoreTerm &term, ArrayRef<ScoreTerm> terms) {
     NamedTensorType type = getTensorType(term.key);
@@ -189,30 +213,43 @@ private:
 
   /// Builds attention to the narrower rows, unless it costs more. The cost is the number of
   /// elements that it reads times the number that it multiplies, so that a factor of either counts
-  /// equally.
-  void replace(const ScoreTerm &scores, Value value, DimAttr valueHead,
-               const std::optional<RowProduct> &product) {
-    NamedTensorType keyType =
-        addDims(getTensorType(scores.key), getTensorType(value).getDims(), valueHead.getName());
+  /// equally. If the keys contain the values, from `inKeys` on, the keys are also the values, so
+  /// that one cache has both; the range of the result is used.
+  void replace(const ScoreTerm &scores, const NarrowValues &values, std::optional<int64_t> inKeys) {
+    NamedTensorType keyType = addDims(getTensorType(scores.key),
+                                      getTensorType(values.rows).getDims(), values.head.getName());
+    DimAttr head = values.head;
+    if (inKeys)
+      head = DimAttr::get(op.getContext(),
+                          StringAttr::get(op.getContext(), op.getHead() + ".narrow_value"),
+                          scores.head.getSize());
     NamedTensorType valueType =
-        addDims(getTensorType(value), getTensorType(scores.key).getDims(), scores.head.getName());
-    NamedTensorType type = replaceDim(scores.query, scores.head.getName(), valueHead);
-    const double read = keyType.getNumElements() + valueType.getNumElements(),
+        inKeys ? replaceDim(keyType, scores.head.getName(), head)
+               : addDims(getTensorType(values.rows), getTensorType(scores.key).getDims(),
+                         scores.head.getName());
+    NamedTensorType type = replaceDim(scores.query, scores.head.getName(), head);
+    const double read = keyType.getNumElements() + (inKeys ? 0 : valueType.getNumElements()),
                  wideRead = countElements(op.getKey()) + countElements(op.getValue()),
                  multiplied = countElements(scores.query) + type.getNumElements(),
                  wideMultiplied = countElements(op.getQuery()) + countElements(op.getResult());
     if (read >= wideRead || read * multiplied > wideRead * wideMultiplied)
       return;
     auto attention = cast<AttentionOp>(opBuilder.clone(*op));
+    Value key = builder.fitTo(scores.key, keyType);
     attention.getQueryMutable().assign(scores.query);
-    attention.getKeyMutable().assign(builder.fitTo(scores.key, keyType));
-    attention.getValueMutable().assign(builder.fitTo(value, valueType));
+    attention.getKeyMutable().assign(key);
+    attention.getValueMutable().assign(inKeys ? builder.create<RenameOp>(valueType, key)
+                                              : builder.fitTo(values.rows, valueType));
     attention.setHeadAttr(scores.head.getName());
     attention.getResult().setType(type);
     attention->moveBefore(op);
     Value result = attention.getResult();
-    if (product)
-      result = builder.create<ContractOp>(op.getResult().getType(), result, product->weights);
+    if (inKeys)
+      result = builder.create<SliceOp>(replaceDim(type, head.getName(), values.head), result,
+                                       head.getName(), *inKeys);
+    if (values.product)
+      result =
+          builder.create<ContractOp>(op.getResult().getType(), result, values.product->weights);
     op.getResult().replaceAllUsesWith(builder.fitTo(result, getTensorType(op.getResult())));
     op.getLse().replaceAllUsesWith(builder.fitTo(attention.getLse(), getTensorType(op.getLse())));
   }
