@@ -28,8 +28,6 @@ KNOWN = [
           ("*interleaved_1f1b m *", "*looped_bfs m *"), ("stashes*",)),
     Fault("C18", "shifted values are saved, or kept while a layer is recomputed", ("Tide_Small, shard 8", "Tide_Small, shard 8, *"),
           ("peak", "residuals")),
-    Fault("C19", "weight gradients that run apart keep more than the operands of their products",
-          ("*zb_h1 m *",), ("stashes*", "peak, rank *")),
     Fault("C20", "the last product of experts has a row for every choice, in f32",
           ("Mixtral_8x7B, shard 8, recompute full, tokens move", "*, batch first", "DeepSeek_V3, shard 64, *"),
           ("peak",)),

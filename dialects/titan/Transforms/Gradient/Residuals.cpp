@@ -2,10 +2,9 @@
 
 #include "dialects/titan/Transforms/Gradient/Residuals.h"
 #include "dialects/titan/Support/ReadValues.h"
-#include "dialects/titan/Transforms/Gradient/MinimumCut.h"
+#include "dialects/titan/Transforms/Gradient/ValueCut.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
-#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace titan::ir;
@@ -73,43 +72,17 @@ std::optional<SmallVector<Value>> Residuals::getSources(Value value) const {
 /// constraint are stacked: the former once for all views, the latter with a known sharding.
 static int64_t getWeight(Value value) {
   constexpr int64_t kPreference = 64; // of a byte to the choice among equal values
-  auto type = cast<NamedTensorType>(value.getType());
   Operation *op = value.getDefiningOp();
   bool isLast = !(op && isViewOrExpand(op)) && getConstrained(value) == value;
-  int64_t bytes =
-      type.getNumElements() * llvm::divideCeil(type.getElementType().getIntOrFloatBitWidth(), 8);
-  return bytes * kPreference + !isLast;
+  return getBytes(value) * kPreference + !isLast;
 }
 
 /// The values of least total size from which the backward body can compute all needed ones.
 DenseSet<Value> Residuals::findSmallest() const {
-  MinimumCut cut;
-  llvm::MapVector<Value, unsigned> nodeOf;
-  SmallVector<Value> pending;
-  auto visit = [&](Value value) {
-    auto [entry, isNew] = nodeOf.try_emplace(value, 0);
-    if (isNew) {
-      entry->second = cut.addNode(getWeight(value));
-      pending.push_back(value);
-    }
-    return entry->second;
-  };
-  for (Value value : needed)
-    if (!isRescanned(value))
-      cut.addSink(visit(value));
-  while (!pending.empty()) {
-    Value value = pending.pop_back_val();
-    std::optional<SmallVector<Value>> sources = getSources(value);
-    if (!sources)
-      cut.addSource(nodeOf.lookup(value));
-    else
-      for (Value source : *sources)
-        cut.addEdge(visit(source), nodeOf.lookup(value));
-  }
-  DenseSet<Value> smallest;
-  for (unsigned node : cut.run())
-    smallest.insert(nodeOf.begin()[node].first);
-  return smallest;
+  SmallVector<Value> sinks;
+  llvm::copy_if(needed, std::back_inserter(sinks),
+                [&](Value value) { return !isRescanned(value); });
+  return findSmallestCut(sinks, [&](Value value) { return getSources(value); }, getWeight);
 }
 
 /// Stacks these values, in the order of their uses.

@@ -9,6 +9,7 @@
 #include "dialects/titan/Transforms/Gradient/CleanUp.h"
 #include "dialects/titan/Transforms/Gradient/LoopDistribution.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
+#include "dialects/titan/Transforms/Gradient/ValueCut.h"
 
 namespace titan::ir {
 #define GEN_PASS_DEF_TITANSPLITWGRAD
@@ -20,31 +21,36 @@ using namespace titan::ir;
 
 namespace {
 
-/// The operations of the bodies of a reverse repeat that compute the cotangents of its iteration
-/// arguments, and the values that depend on these cotangents.
-class DgradSlice {
+/// What the repeat over weight gradients scans: values of least total size that suffice, of those
+/// that the other repeat computes anyway. What neither elementwise operations nor views compute is
+/// not computed twice.
+class ScannedByWgrads {
 public:
-  explicit DgradSlice(RepeatOp repeat) {
-    for (const RepeatVariant &body : repeat.getVariants()) {
-      for (Value yielded : body.getYieldedIterArgs())
-        addProducers(yielded, body.getBlock());
-      cotangents.insert(body.getIterArgs().begin(), body.getIterArgs().end());
-      for (Operation &op : body.getBlock().without_terminator())
-        if (llvm::any_of(getReadValues(&op), [&](Value read) { return cotangents.contains(read); }))
-          cotangents.insert(op.result_begin(), op.result_end());
-    }
+  ScannedByWgrads(RepeatOp repeat, ArrayRef<unsigned> moved) {
+    for (const RepeatVariant &body : repeat.getVariants())
+      addBody(body, moved);
   }
 
-  /// Whether the repeat over weight gradients scans `value`: the other repeat computes it anyway,
-  /// and it is no cheap function of residuals.
-  bool isScanned(Value value) const {
-    Operation *op = value.getDefiningOp();
-    return op && producers.contains(op) && (cotangents.contains(value) || !isCheapToRepeat(op));
-  }
+  bool contains(Value value) const { return scanned.contains(value); }
 
 private:
-  static bool isCheapToRepeat(Operation *op) {
-    return op->hasTrait<Elementwise>() || op->hasTrait<Rematerialisable>() || op->hasTrait<View>();
+  void addBody(const RepeatVariant &body, ArrayRef<unsigned> moved) {
+    for (Value yielded : body.getYieldedIterArgs())
+      addProducers(yielded, body.getBlock());
+    for (const auto &scan : body.getScannedInputs())
+      if (isa<BlockArgument>(scan.input))
+        alwaysInMemory.insert(scan.slot);
+    alwaysInMemory.insert(body.getIndex());
+    SmallVector<Value> gradients;
+    for (const RepeatVariant::StackedOutput &stack : body.getStackedOutputs())
+      if (llvm::is_contained(moved, stack.output.getResultNumber()))
+        gradients.push_back(stack.value);
+    const auto smallest = findSmallestCut(
+        gradients, [&](Value value) { return getSources(value, body.getBlock()); },
+        [&](Value value) { return getWeight(value, body); });
+    for (Value value : smallest)
+      if (value.getDefiningOp())
+        scanned.insert(value);
   }
 
   void addProducers(Value value, Block &body) {
@@ -54,8 +60,34 @@ private:
         addProducers(read, body);
   }
 
-  llvm::DenseSet<Operation *> producers;
-  llvm::DenseSet<Value> cotangents;
+  std::optional<SmallVector<Value>> getSources(Value value, Block &body) const {
+    if (alwaysInMemory.contains(value))
+      return SmallVector<Value>();
+    Operation *op = value.getDefiningOp();
+    if (!op || (producers.contains(op) && !isCheapToRepeat(op)))
+      return std::nullopt;
+    SmallVector<Value> sources;
+    llvm::copy_if(getReadValues(op), std::back_inserter(sources),
+                  [&](Value read) { return read.getParentBlock() == &body; });
+    return sources;
+  }
+
+  static bool isCheapToRepeat(Operation *op) {
+    return op->hasTrait<Elementwise>() || op->hasTrait<Rematerialisable>() || op->hasTrait<View>();
+  }
+
+  /// Residuals are slots, which would stay in memory for the second repeat. Iteration arguments
+  /// have no slots.
+  int64_t getWeight(Value value, const RepeatVariant &body) const {
+    Operation *op = value.getDefiningOp();
+    const bool mayKeep =
+        op ? producers.contains(op) : !llvm::is_contained(body.getIterArgs(), value);
+    return mayKeep ? getBytes(value) : kMustNotKeep;
+  }
+
+  llvm::DenseSet<Operation *> producers; ///< of cotangents of iteration arguments
+  llvm::DenseSet<Value> alwaysInMemory;  ///< slots of parameters, and the index
+  llvm::DenseSet<Value> scanned;
 };
 
 /// Whether `value` is the gradient of a parameter, up to casts and views: the program only returns
@@ -70,18 +102,37 @@ bool isGradient(Value value) {
   });
 }
 
+/// Whether a product computes the gradient. Others, such as sums over tokens, take no time that a
+/// schedule could use, but more memory than they are worth if they run apart.
+bool isOfProduct(RepeatOp repeat, unsigned stack) {
+  SmallVector<Value> pending = repeat.getYielded(stack);
+  llvm::DenseSet<Operation *> seen;
+  while (!pending.empty()) {
+    Operation *op = pending.pop_back_val().getDefiningOp();
+    if (!op || !repeat->isAncestor(op) || !seen.insert(op).second)
+      continue;
+    auto kind = op->getAttrOfType<StringAttr>(attr::kGradKind);
+    if (kind && kind.getValue() == "wgrad")
+      return true;
+    if (op->hasTrait<Elementwise>() || op->hasTrait<View>())
+      llvm::append_range(pending, op->getOperands());
+  }
+  return false;
+}
+
 /// Divides a reverse repeat of a stage. A repeat without weight gradients stays whole.
 LogicalResult split(RepeatOp repeat) {
   Attribute stage = repeat->getAttr(attr::kStage);
   SmallVector<unsigned> moved;
   for (Value stack : repeat.getStackedOutputs())
-    if (isGradient(stack))
-      moved.push_back(cast<OpResult>(stack).getResultNumber());
+    if (unsigned number = cast<OpResult>(stack).getResultNumber();
+        isGradient(stack) && isOfProduct(repeat, number))
+      moved.push_back(number);
   if (moved.empty() || repeat.getNumIterArgs() == 0)
     return success();
-  DgradSlice dgrad(repeat);
+  ScannedByWgrads scanned(repeat, moved);
   FailureOr<RepeatOp> second = distributeRepeat(
-      repeat, moved, [&](Value value) { return dgrad.isScanned(value); },
+      repeat, moved, [&](Value value) { return scanned.contains(value); },
       "needs the cotangent of an iteration argument unchanged for the gradient of a parameter, so "
       "its weight gradients cannot be computed apart");
   if (failed(second))

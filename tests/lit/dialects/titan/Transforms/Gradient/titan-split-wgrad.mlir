@@ -50,3 +50,42 @@ func.func @whole(%w: !Ws {titan.param = "layers.w", titan.stacked}, %dy: !A {tit
   }
   return %dx, %dw : !A, !Ws
 }
+
+!H = !titan.tensor<f32[batch = 2, out = 4]>
+!D = !titan.tensor<f32[out = 4, in = 4]>
+!Ds = !titan.tensor<f32[layers = 3, out = 4, in = 4]>
+!N = !titan.tensor<f32[in = 4]>
+!Ns = !titan.tensor<f32[layers = 3, in = 4]>
+
+// The second repeat scans the values of least size from which it can compute the operands of its products: the factors
+// of the gated product and its cotangent, not the cotangents of the factors as well. A sum over tokens is no product,
+// and stays in the first repeat.
+// CHECK-LABEL: func.func @gated(
+// CHECK: %[[F:[0-9]+]]:6 = titan.repeat <layers = 3> reverse
+// CHECK: titan.reduce sum
+// CHECK: %[[S:[0-9]+]]:3 = titan.repeat <layers = 3> reverse iter_args() scanned(%arg3, %[[F]]#2, %[[F]]#3, %[[F]]#4, %[[F]]#5) {titan.grad_kind = "wgrad", titan.stage = 1 : i64}
+// CHECK-COUNT-3: {titan.grad_kind = "wgrad"} :
+// CHECK: return %[[F]]#0, %[[F]]#1, %[[S]]#0
+func.func @gated(%g: !Ws {titan.param = "layers.g", titan.stacked}, %u: !Ws {titan.param = "layers.u", titan.stacked}, %d: !Ds {titan.param = "layers.d", titan.stacked}, %xs: !As {titan.param = "layers.x", titan.stacked, titan.frozen}, %dy: !A {titan.param = "dy", titan.frozen}) -> (!A {titan.output = "dx"}, !Ns {titan.gradient = "layers.n", titan.stacked}, !Ws {titan.gradient = "layers.g", titan.stacked}, !Ws {titan.gradient = "layers.u", titan.stacked}, !Ds {titan.gradient = "layers.d", titan.stacked}) attributes {titan.program = "train"} {
+  %r:5 = titan.repeat <layers = 3> reverse iter_args(%dy) scanned(%g, %u, %d, %xs) {titan.stage = 1 : i64} : (!A, !Ws, !Ws, !Ds, !As) -> (!A, !Ns, !Ws, !Ws, !Ds) {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !A, %wg: !W, %wu: !W, %wd: !D, %x: !A):
+    %dn = titan.neg %c : <f32[batch = 2, in = 4]> -> <f32[batch = 2, in = 4]>
+    %gate = titan.contract %x, %wg : (!A, !W) -> !H
+    %up = titan.contract %x, %wu : (!A, !W) -> !H
+    %both = titan.mul %gate, %up : (!H, !H) -> !H
+    %db = titan.contract %c, %wd {titan.grad_kind = "dgrad"} : (!A, !D) -> !H
+    %dg = titan.mul %db, %up : (!H, !H) -> !H
+    %du = titan.mul %db, %gate : (!H, !H) -> !H
+    %a = titan.contract %dg, %wg {titan.grad_kind = "dgrad"} : (!H, !W) -> !A
+    %b = titan.contract %du, %wu {titan.grad_kind = "dgrad"} : (!H, !W) -> !A
+    %s = titan.add %a, %b : (!A, !A) -> !A
+    %n = titan.add %s, %dn : (!A, !A) -> !A
+    %t = titan.mul %n, %x : (!A, !A) -> !A
+    %gn = titan.reduce sum %t : <f32[batch = 2, in = 4]> -> <f32[in = 4]>
+    %gg = titan.contract %x, %dg {titan.grad_kind = "wgrad"} : (!A, !H) -> !W
+    %gu = titan.contract %x, %du {titan.grad_kind = "wgrad"} : (!A, !H) -> !W
+    %gd = titan.contract %both, %n {titan.grad_kind = "wgrad"} : (!H, !A) -> !D
+    titan.yield %n, %gn, %gg, %gu, %gd : !A, !N, !W, !W, !D
+  }
+  return %r#0, %r#1, %r#2, %r#3, %r#4 : !A, !Ns, !Ws, !Ws, !Ds
+}
