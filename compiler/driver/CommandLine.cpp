@@ -258,6 +258,11 @@ void addWriting(CLI::App &app, Arguments &args) {
       ->take_all()
       ->allow_extra_args(false);
   addLora(*import, args.import.lora);
+  import
+      ->add_option("--preferences", args.import.preferences,
+                   "train on pairs of answers with this loss and a frozen reference")
+      ->check(CLI::IsMember({"dpo", "ipo"}))
+      ->type_name("LOSS");
   addDiagnostics(*import, args.common);
   CLI::App *fmt = app.add_subcommand("fmt", "format files");
   fmt->add_option("FILE", args.format.files, "files to format in place; - is standard input")

@@ -63,6 +63,7 @@ struct ImportOptions {
   std::string output;               ///< empty or "-": the standard output
   std::vector<std::string> modules; ///< --with: files with further declarations
   LoraOptions lora;
+  std::string preferences; ///< the loss of pairs of answers (std.preferences); empty: none
   bool writesFile() const { return !output.empty() && output != "-"; }
 };
 /// The text of a program for a model of other software; empty after an error, which is reported.

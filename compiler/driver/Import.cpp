@@ -186,6 +186,8 @@ private:
     model.rules = findRules(map);
     if (options.lora.rank)
       addLora(model);
+    if (!options.preferences.empty())
+      addPreferences(model);
     const std::string stored = readElementType(config);
     if (stored == "bf16")
       model.compute = stored;
@@ -203,6 +205,18 @@ private:
     model.rules.push_back("parameters \"" + lora.pattern +
                           "\" { adapter = LowRank(_, rank = " + std::to_string(lora.rank) +
                           ", alpha = " + sema::Value::ofFloat(alpha).print() + ") }");
+  }
+
+  /// A model around the imported one, which calls it as the policy and as its reference.
+  void addPreferences(ImportedModel &model) const {
+    model.modules.emplace_back("std.preferences");
+    model.trained = model.name + "_Pairs";
+    model.wrapper = "Preferences { policy = " + model.name + ", kind = \"" + options.preferences +
+                    "\", beta = 0.1 }";
+    model.rules.push_back(
+        std::string(
+            "parameters \"reference.*\" { frozen = true, init_from = copy, export = false") +
+        (options.lora.rank ? ", adapter = none }" : " }"));
   }
 
   /// The element type of the stored weights; empty: unknown.
@@ -279,7 +293,7 @@ private:
   /// Unreadable files and missing tensors are errors of the program that reads them.
   bool matchesWeights(const sema::ConfigMap &map, const sema::Model &model) {
     DiagnosticEngine trial(sources); // `titanc build` reports errors of the declaration
-    const auto declarations = sema::findWeights(map.model, *map.model.unit, library);
+    const auto declarations = sema::findAllWeights(map.model, {}, *map.model.unit, library);
     const std::optional<WeightMap> weights =
         declarations.empty() || givenText
             ? std::nullopt

@@ -77,9 +77,12 @@ std::string makeImportText(const ImportedModel &model) {
     text += "import " + module + "\n";
   for (const auto &[name, argument] : model.arguments)
     arguments += (arguments.empty() ? "" : ", ") + name + " = " + print(argument.value);
-  const std::string format = model.readsTokens ? "indexed" : "arrays";
+  const bool isWrapped = !model.trained.empty();
+  const std::string format = model.readsTokens && !isWrapped ? "indexed" : "arrays";
   text += "\nmodel " + model.name + " = " + model.base + " {\n" + arguments + "\n}\n";
-  text += "\ntrain finetune = " + model.name +
+  if (isWrapped)
+    text += "\nmodel " + model.trained + " = " + model.wrapper + "\n";
+  text += "\ntrain finetune = " + (isWrapped ? model.trained : model.name) +
           " {\n"
           "data { format = " +
           format + ", seq = " + std::to_string(model.seq) +
@@ -91,7 +94,7 @@ std::string makeImportText(const ImportedModel &model) {
     text += "export { dtype = " + model.stored + " }\n";
   for (const std::string &rule : model.rules)
     text += rule + "\n";
-  const std::string rate = model.trainsAdapters ? "2e-4" : "1e-5";
+  const std::string rate = model.trainsAdapters ? "2e-4" : isWrapped ? "1e-6" : "1e-5";
   return text + "optimizer = adamw { lr = " + rate +
          ", betas = (0.9, 0.95), weight_decay = 0 }\n"
          "schedule = { warmup = 20, decay = cosine, to = 0.1 }\n"

@@ -11,6 +11,8 @@ struct ImportedModel {
   std::vector<std::string> modules; ///< to import: `models.small`, or a path in quotes
   std::string name, base;           ///< `Small_1B`, `Small`
   std::vector<sema::NamedArgument> arguments;
+  /// A model around this one that the run trains instead, and its value; empty: none.
+  std::string trained, wrapper;
   std::vector<std::string> rules; ///< `parameters "*" { frozen = true }`
   bool trainsAdapters = false;    ///< the rules say so; the rate of learning is theirs
   std::string compute;            ///< element type of computations; empty: the default

@@ -102,7 +102,7 @@ private:
             ir::getStackedAttr(builder, parameter.iterations, parameter.repeatSegments));
       if (parameter.frozen)
         set(ir::attr::kFrozen, builder.getUnitAttr());
-      if (parameter.initFrom != "required")
+      if (parameter.initFrom == "optional" || parameter.initFrom == "partial")
         set(ir::attr::kInitFrom, builder.getStringAttr(parameter.initFrom));
       roles.push_back(builder.getDictionaryAttr(role));
     }

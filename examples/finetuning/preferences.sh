@@ -6,19 +6,9 @@ here=$(dirname "$0") default=pairs.jsonl
 
 # A sample has both texts of a pair, each of at most half its length.
 titan-prepare "$data" --tokenizer "$model" --max-length $((length / 2 + 1)) --overlong skip -o "$out/data"
-titanc import "$model" > "$out/tuned.titan"
-cat >> "$out/tuned.titan" <<RUN
-
-train prefer = finetune with {
-  model { preferences = "dpo", beta = 0.1 }
-  data { format = arrays, seq = $length }
-  eval { data { format = arrays } }
-  parameters "reference.*" { frozen = true }
-}
-RUN
-titanc build "$out/tuned.titan" --train prefer -o "$out/tuned" "$@"
-"$out/tuned" --data "$out/data.safetensors" --init-from "$model" --init-from reference="$model" --out "$out/run" \
-    --steps "$steps" --set optimizer.lr="$rate"
-# The imported program has no reference, and exports the policy alone.
-titanc build "$out/tuned.titan" --train finetune -o "$out/policy" "$@"
-"$out/policy" export --init-from "$out/run" --hf "$out/hf"
+titanc import "$model" --preferences dpo > "$out/tuned.titan"
+titanc build "$out/tuned.titan" -o "$out/tuned" --set data.seq="$length" "$@"
+"$out/tuned" --data "$out/data.safetensors" --init-from "$model" --out "$out/run" --steps "$steps" \
+    --set optimizer.lr="$rate"
+# The export has no reference.
+"$out/tuned" export --init-from "$out/run" --hf "$out/hf"

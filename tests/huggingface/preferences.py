@@ -2,24 +2,28 @@
 
     preferences.py [-v] [--all] [NAME...]
 
-`transformers` makes a tiny policy and another tiny model as its reference, in float64. A run derived from the imported
-program trains on pairs of answers of unequal lengths:
+`transformers` makes a tiny policy and its reference in float64: another model, or the policy itself at the start, which
+needs one source of weights. A run derived from the program of `titanc import --preferences` trains on pairs of answers of
+unequal lengths:
 
 - *training*: three steps on one process and on four (`shard 2 x tp 2`) have the losses and the gradient norms of PyTorch,
   which computes each answer alone, without padding, and the losses by trl's formulas.
 - *evaluation*: accuracy, margin and loss of all pairs.
-- *export*: the imported program exports the policy alone; `transformers` loads it, and reads PyTorch's final parameters.
+- *export*: the program exports the policy alone; `transformers` loads it, and reads PyTorch's final parameters.
+- *import*: the program of every configuration of imported.py compiles.
 
-Without --all, each commit tests one case.
+Without --all, each commit tests one case of training and one of 24 imports.
 """
 
 import json
+import subprocess
 import sys
+from copy import deepcopy
 from functools import cache, partial
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "parity")]
+sys.path[:0] = [str(HERE.parent / "parity"), str(HERE.parent)]
 
 import numpy  # noqa: E402
 import torch  # noqa: E402
@@ -34,6 +38,7 @@ except ImportError:
 
 from compare import RULES, Result, compare_metric, compare_tensors, read_metric  # noqa: E402
 from float64 import in_float64  # noqa: E402
+from huggingface.families import all_cases  # noqa: E402
 from sample_order import permutation  # noqa: E402
 from titan import (BUILD, TITANC, Launch, Report, build, call, environment_of, lock_product,  # noqa: E402
                    on_ranks, read_arguments, sample_by_commit)
@@ -51,20 +56,25 @@ CONFIGS = {"llama": hf.LlamaConfig(**SIZES, head_dim=8),
            "gemma3": hf.Gemma3TextConfig(**SIZES, head_dim=8, query_pre_attn_scalar=12, sliding_window=7,
                                          layer_types=["sliding_attention", "full_attention"]),
            "qwen3-moe": hf.Qwen3MoeConfig(**SIZES, head_dim=8, num_experts=4, num_experts_per_tok=2, moe_intermediate_size=20,
-                                          norm_topk_prob=True)}
-LOSSES = {"dpo": dict(preferences="dpo", beta=0.3), "flipped": dict(preferences="dpo", beta=0.2, flipped=0.1),
-          "ipo": dict(preferences="ipo", beta=0.4)}
+                                          norm_topk_prob=True),
+           "mistral": hf.MistralConfig(**SIZES, head_dim=8, sliding_window=9),
+           "mixtral": hf.MixtralConfig(**SIZES, num_local_experts=4, num_experts_per_tok=2),
+           "gemma2": hf.Gemma2Config(**SIZES, head_dim=8, query_pre_attn_scalar=12, sliding_window=7),
+           "olmo2": hf.Olmo2Config(**SIZES),
+           "gpt2": hf.GPT2Config(vocab_size=61, n_embd=24, n_layer=2, n_head=4, n_inner=40, n_positions=64, resid_pdrop=0,
+                                 embd_pdrop=0, attn_pdrop=0, bos_token_id=1, eos_token_id=2)}
+LOSSES = {"dpo": dict(kind="dpo", beta=0.3), "flipped": dict(kind="dpo", beta=0.2, flipped=0.1),
+          "ipo": dict(kind="ipo", beta=0.4)}
 RUNS = """
 parallel four {{
   shard = 2 splits batch stores params, grads, optimizer
-  tp    = 2 splits kv_heads, {wide}
+  tp    = 2 splits {wide}
 }}
 
 train prefer = finetune with {{
   model {{ {model} }}
   data = arrays("pairs.safetensors") {{ batch = {batch}, seq = {seq} }}
   eval {{ data {{ format = arrays }}, every = 0 }}
-  parameters "reference.*" {{ frozen = true }}
   optimizer {{ lr = 8e-4, weight_decay = 0.1 }}
   schedule = wsd {{ warmup = 2, decay = linear, to = 0 }}
 }}
@@ -72,8 +82,13 @@ train meshed = prefer on four with {{}}
 """
 MESHES = {"prefer": 1, "meshed": 4}
 FAMILIES = (("llama", "dpo"), ("smollm3", "flipped"), ("qwen2", "ipo"), ("phi3", "dpo"), ("gemma3", "dpo"),
-            ("qwen3-moe", "dpo"))
+            ("qwen3-moe", "dpo"), ("mistral", "ipo"), ("mixtral", "dpo"), ("gemma2", "flipped"), ("olmo2", "dpo"),
+            ("gpt2", "dpo"))
+SHARED = ("mistral", "gpt2", "qwen2")  # policy and reference start from one source
+# The dimensions that a map splits.
+WIDE = {"qwen3-moe": "kv_heads, expert_ffn", "mixtral": "kv_heads, expert_ffn", "gpt2": "heads, ffn"}
 CASES = [(*case, run) for case in FAMILIES for run in MESHES]
+IMPORTS = all_cases()
 
 
 # Models and data
@@ -96,6 +111,10 @@ def make(family: str, seed: int):
     return model.eval(), folder
 
 
+def reference_of(family: str):
+    return make(family, 3 if family in SHARED else 4)
+
+
 def draw() -> list[list[tuple[list[int], int]]]:
     """Pairs of texts, the chosen one first, each with the number of tokens of their common prompt."""
     chance = numpy.random.default_rng(5)
@@ -109,7 +128,7 @@ def draw() -> list[list[tuple[list[int], int]]]:
 
 def rows(pairs) -> dict[str, numpy.ndarray]:
     """The arrays of pairs: a sample has both texts as its documents 0 and 1."""
-    arrays = {name: numpy.zeros((PAIRS, SEQ), numpy.int32) for name in ("tokens", "labels", "weights", "documents")}
+    arrays = {name: numpy.zeros((PAIRS, SEQ), numpy.int32) for name in ("tokens", "labels", "weights", "documents", "positions")}
     arrays["documents"][:] = 2
     for row, pair in enumerate(pairs):
         at = 0
@@ -118,6 +137,7 @@ def rows(pairs) -> dict[str, numpy.ndarray]:
             arrays["tokens"][row, slots], arrays["labels"][row, slots] = text[:-1], text[1:]
             arrays["weights"][row, slots] = numpy.arange(1, len(text)) >= prompt
             arrays["documents"][row, slots] = number
+            arrays["positions"][row, slots] = numpy.arange(len(text) - 1)
             at = slots.stop
     return arrays
 
@@ -147,9 +167,9 @@ class Preferences:
 
     UNDECAYED = ()
 
-    def __init__(self, policy, reference, preferences, beta, flipped=0.0):
+    def __init__(self, policy, reference, kind, beta, flipped=0.0):
         self.policy, self.reference = policy, reference
-        self.kind, self.beta, self.flipped = preferences, beta, flipped
+        self.kind, self.beta, self.flipped = kind, beta, flipped
 
     def gain(self, parameters, pair) -> torch.Tensor:
         margins = []
@@ -170,7 +190,7 @@ class Preferences:
 @cache
 def reference(family: str, kind: str):
     """The rows, and the final parameters, of PyTorch."""
-    (policy, _), (base, _) = make(family, 3), make(family, 4)
+    (policy, _), (base, _) = make(family, 3), reference_of(family)
     pairs = draw()
     order = [permutation(g % PAIRS, PAIRS, SEED, g // PAIRS) for g in range(STEPS * BATCH)]
     batches = [{"pairs": [pairs[i] for i in order[step * BATCH:(step + 1) * BATCH]]} for step in range(STEPS)]
@@ -188,9 +208,9 @@ def source_of(family: str, kind: str) -> Path:
     source = OUT / family / f"{kind}.titan"
     with lock_product(source):
         if not source.exists():
-            text = call([TITANC, "import", folder])
+            text = call([TITANC, "import", folder, "--preferences", LOSSES[kind]["kind"]])
             model = ", ".join(f"{name} = {json.dumps(value)}" for name, value in LOSSES[kind].items())
-            source.write_text(text + RUNS.format(model=model, batch=BATCH, seq=SEQ, wide="expert_ffn" if "moe" in family else "ffn"))
+            source.write_text(text + RUNS.format(model=model, batch=BATCH, seq=SEQ, wide=WIDE.get(family, "kv_heads, ffn")))
     return source
 
 
@@ -203,12 +223,12 @@ def executable(family: str, kind: str, run: str) -> Path:
 
 
 def trained(family: str, kind: str, run: str) -> Path:
-    (_, policy), (_, base) = make(family, 3), make(family, 4)
+    (_, policy), (_, base) = make(family, 3), reference_of(family)
+    sources = ["--init-from", policy] + ([] if family in SHARED else ["--init-from", f"reference={base}"])
     out = OUT / family / f"{kind}-{run}-trained"
     with lock_product(out):
         if not (out / "model.safetensors").exists():
-            Launch(STEPS, SEED, MESHES[run]).run(executable(family, kind, run), data(), out,
-                                                 ["--init-from", policy, "--init-from", f"reference={base}"])
+            Launch(STEPS, SEED, MESHES[run]).run(executable(family, kind, run), data(), out, sources)
     return out
 
 
@@ -222,10 +242,10 @@ def training(family: str, kind: str, run: str):
 
 
 def export(family: str, kind: str, run: str):
-    """The imported program exports the policy of a run that contains a reference, too."""
+    """The program exports the policy alone, with its configuration."""
     _, final, _ = reference(family, kind)
     exported = OUT / family / f"{kind}-{run}-exported"
-    call([executable(family, kind, "finetune"), "export", "--init-from", trained(family, kind, run), "--hf", exported],
+    call([executable(family, kind, "prefer"), "export", "--init-from", trained(family, kind, run), "--hf", exported],
          env=environment_of({}))
     with in_float64():
         model = hf.AutoModelForCausalLM.from_pretrained(exported, dtype=torch.float64)
@@ -247,6 +267,21 @@ def evaluation(family: str, kind: str, run: str):
     return result.passed(), result.table()
 
 
+def imported(name: str):
+    case, folder = IMPORTS[name], OUT / "imports" / name
+    config = deepcopy(case.config)
+    auto = hf.AutoModel if case.base else hf.AutoModelForImageTextToText if case.part else hf.AutoModelForCausalLM
+    config.architectures = [auto._model_mapping[type(config)].__name__]
+    config.save_pretrained(folder)
+    if case.published:
+        path = folder / "config.json"
+        path.write_text(json.dumps(case.published(json.loads(path.read_text()))))
+    commands = [TITANC, "import", folder, "--preferences", "dpo", "-o", folder / "pairs.titan"], [TITANC, "check", folder / "pairs.titan"]
+    (folder / "pairs.titan").unlink(missing_ok=True)
+    done = [subprocess.run(command, capture_output=True, text=True, check=False) for command in commands]
+    return all(each.returncode == 0 for each in done), "".join(each.stderr for each in done)
+
+
 def main() -> None:
     arguments = read_arguments(__doc__, OUT, lambda parser: parser.add_argument("--all", action="store_true"))
     torch.set_num_threads(1)
@@ -255,6 +290,8 @@ def main() -> None:
     report = Report()
     report.cases([(f"{family} {kind}, {check.__name__}, {run}", partial(check, family, kind, run))
                   for family, kind, run in cases for check in (training, evaluation, export)], arguments.names)
+    names = list(IMPORTS) if arguments.all or arguments.names else sample_by_commit(list(IMPORTS), 24)
+    report.cases([(f"{name}, import", partial(imported, name)) for name in names], arguments.names)
     report.end()
 
 

@@ -127,12 +127,17 @@ std::optional<std::string> Checker::buildConfig(const CheckedRun &checked) {
   std::optional<SpecifiedModel> model = specify(run, diags);
   if (!model)
     return std::nullopt;
-  for (const Symbol &decl : findConfigs(run.model, *unit, library))
-    if (std::optional<ConfigMap> map = resolveConfig(decl, library, diags))
-      if (auto config = exportConfig(*map, model->arguments, run["data.seq"], library, sources))
-        return checked.weights
-                   ? addAdapterConfigs(*config, checked.adapters, *checked.weights, library, diags)
-                   : *config;
+  std::vector<CalledModel> models = {{"", run.model, model->arguments}};
+  for (const CalledModel &called : checked.calledModels)
+    if (called.prefix.empty()) // a model around another one, which files contain
+      models.push_back(called);
+  for (const CalledModel &each : models)
+    for (const Symbol &decl : findConfigs(each.model, *unit, library))
+      if (std::optional<ConfigMap> map = resolveConfig(decl, library, diags))
+        if (auto config = exportConfig(*map, each.arguments, run["data.seq"], library, sources))
+          return checked.weights ? addAdapterConfigs(*config, checked.adapters, *checked.weights,
+                                                     library, diags)
+                                 : *config;
   return std::nullopt;
 }
 
@@ -145,9 +150,9 @@ void Checker::checkConfigs() {
 }
 
 bool Checker::specialise(const CheckedRun &checked, int64_t batch, Model &model,
-                         DiagnosticEngine &diags) {
+                         DiagnosticEngine &diags, std::vector<CalledModel> *called) {
   const size_t errorsBefore = diags.errorReports();
-  if (!elaborateModel(checked, batch, model, diags))
+  if (!elaborateModel(checked, batch, model, diags, called))
     return false;
   applyRules(checked.run, model, diags);
   return batch || diags.errorReports() == errorsBefore;
@@ -166,18 +171,18 @@ bool Checker::adapt(CheckedRun &checked) {
 }
 
 bool Checker::elaborateModel(const CheckedRun &checked, int64_t batch, Model &model,
-                             DiagnosticEngine &diags) {
+                             DiagnosticEngine &diags, std::vector<CalledModel> *called) {
   Specialisation spec;
+  spec.calledModels = called;
   spec.work = &work;
   spec.adapters = &checked.adapters;
   size_t errorsBefore = diags.errorReports();
   std::optional<SpecifiedModel> specified = specify(checked.run, diags);
   if (!specified)
     return false;
-  spec.arguments = std::move(specified->arguments);
-  if (!checkArguments(specified->base, spec.arguments, diags) ||
-      diags.errorReports() != errorsBefore)
+  if (!checkArguments(*specified, diags) || diags.errorReports() != errorsBefore)
     return false;
+  spec.arguments = std::move(specified->arguments);
   auto dim = [&](const char *path) {
     const Option &option = checked.run.options.at(path);
     return Argument{option.value, option.loc};
@@ -351,6 +356,19 @@ static void checkMetrics(const CheckedRun &checked, DiagnosticEngine &diags) {
         .help("declare one: `metric accuracy = mean(..., over " + checked.run.dims.list() + ")`");
 }
 
+/// Reports rules about files of other software if the model has no such files.
+static void checkFileRules(const CheckedRun &checked, DiagnosticEngine &diags) {
+  for (const ParameterRule &rule : checked.run.rules) {
+    const bool isCopy = rule.initFrom == "copy";
+    if (!checked.weights && (isCopy || rule.isExported))
+      diags
+          .report(Code::OptionWithoutEffect, rule.loc,
+                  std::string(isCopy ? "`init_from = copy`" : "`export`") +
+                      " has no effect: no `weights` are declared for the model")
+          .help("declare them: `weights \"hf\" for " + checked.modelName + " { ... }`");
+  }
+}
+
 /// Notes a loss that was declared as a value, if there is one.
 static void noteLossValue(Diagnostic &diag, const Model &model, const DataDims &dims) {
   auto isLoss = [](const ValueInfo &value) { return value.name == "loss"; };
@@ -412,7 +430,8 @@ std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
   std::optional<Mesh> mesh = resolveMesh(checked.run, library, diags);
   if (!isTrain)
     chooseSizes(checked);
-  if (!adapt(checked) || !specialise(checked, 0, checked.train, diags) || !mesh)
+  if (!adapt(checked) || !specialise(checked, 0, checked.train, diags, &checked.calledModels) ||
+      !mesh)
     return std::nullopt;
   checked.mesh = std::move(*mesh);
   size_t errorsBefore = diags.errorReports();
@@ -447,13 +466,16 @@ std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
     warnUnused(checked);
     checkTrains(checked);
   }
-  if (std::vector<Symbol> weights = findWeights(checked.run.model, *unit, library);
+  if (const std::vector<AppliedWeights> weights =
+          findAllWeights(checked.run.model, checked.calledModels, *unit, library);
       !weights.empty())
     if ((checked.merge = elaborateMerges(weights, checked.train, checked.adapters, library, diags)))
       checked.weights =
           applyWeights(weights, checked.train, mergedParameters(*checked.merge), library, diags);
   if (checked.weights)
     addAdapterTensors(checked.adapters, checked.train, library, *checked.weights);
+  if (diags.errorReports() == errorsBefore)
+    checkFileRules(checked, diags);
   if (isTrain && diags.errorReports() == errorsBefore)
     checked.config = buildConfig(checked);
   if (diags.errorReports() != errorsBefore || !specialiseForInference(checked))

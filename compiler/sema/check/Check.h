@@ -3,12 +3,12 @@
 #pragma once
 
 #include "compiler/sema/elaboration/Elaborator.h"
+#include "compiler/sema/elaboration/SpecifiedModel.h"
 #include "compiler/sema/interchange/ApplyWeights.h"
 #include "compiler/sema/interchange/Merges.h"
 #include "compiler/sema/mesh/Mesh.h"
 #include "compiler/sema/runs/Optimizers.h"
 #include "compiler/sema/runs/Schedules.h"
-#include "compiler/sema/runs/SpecifiedModel.h"
 
 #include <set>
 
@@ -32,6 +32,7 @@ struct CheckedRun {
   std::string modelName;  ///< as the run names it
   Adapters adapters = {}; ///< of the parameters of both models
   Model train;
+  std::vector<CalledModel> calledModels = {}; ///< by `train`
   Model logits;    ///< the model for inference, at batch 1; some outputs may be missing
   Updates updates; ///< of the parameters of `train`
   std::optional<ScheduleFunction> schedule = {}; ///< of a run
@@ -68,15 +69,15 @@ private:
   std::optional<std::string> buildConfig(const CheckedRun &checked);
   void checkConfigs();
   /// Elaborates the model of the run. `batch` is a number of samples instead of the run's, for
-  /// which errors are tolerated (`Specialisation::tolerant`); 0: that of the run.
-  bool specialise(const CheckedRun &checked, int64_t batch, Model &model, DiagnosticEngine &diags);
+  /// which errors are tolerated (`Specialisation::tolerant`); 0: that of the run. `called` receives
+  /// the models that the model calls.
+  bool specialise(const CheckedRun &checked, int64_t batch, Model &model, DiagnosticEngine &diags,
+                  std::vector<CalledModel> *called = nullptr);
   /// The same without the rules of the run for parameters.
   bool elaborateModel(const CheckedRun &checked, int64_t batch, Model &model,
-                      DiagnosticEngine &diags);
+                      DiagnosticEngine &diags, std::vector<CalledModel> *called = nullptr);
   /// Finds the adapters of the run. False after an error.
   bool adapt(CheckedRun &checked);
-  bool checkArguments(const Symbol &base, const std::map<std::string, Argument> &arguments,
-                      DiagnosticEngine &diags);
   bool specialiseForInference(CheckedRun &checked);
   void warnUnused(const CheckedRun &checked);
   void checkTrains(const CheckedRun &checked);

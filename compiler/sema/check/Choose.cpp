@@ -138,25 +138,4 @@ std::optional<Symbol> Checker::choose() {
   return std::nullopt;
 }
 
-bool Checker::checkArguments(const Symbol &base, const std::map<std::string, Argument> &arguments,
-                             DiagnosticEngine &diags) {
-  const ModelDecl &decl = *base.decl->as<ModelDecl>();
-  std::vector<std::string> names;
-  for (const Formal &formal : decl.formals)
-    names.push_back(formal.name.text);
-  bool good = true;
-  for (const auto &[name, argument] : arguments) {
-    if (std::find(names.begin(), names.end(), name) != names.end())
-      continue;
-    good = false;
-    Diagnostic &diag =
-        diags.report(Code::UnknownModelArgument, argument.loc,
-                     "model `" + decl.name.text + "` has no argument `" + name + "`");
-    diag.note(decl.name.loc, "its arguments are " + listNames(names));
-    if (std::string near = nearestName(name, names); !near.empty())
-      diag.help("did you mean `" + near + "`?");
-  }
-  return good;
-}
-
 } // namespace titan::sema

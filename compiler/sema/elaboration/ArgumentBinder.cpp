@@ -4,7 +4,6 @@
 #include "compiler/syntax/ForeignNames.h"
 
 #include <algorithm>
-#include <cctype>
 
 namespace titan::sema {
 
@@ -30,7 +29,7 @@ Value ArgumentBinder::evalActual(const Actual &actual) {
 }
 
 bool ArgumentBinder::bind() {
-  bool good = bindCallName("named") && bindCallName("shared");
+  bool good = bindCallOptions();
   if (reportUnknownKeywords())
     return false; // its formal would be reported as missing
   // Dimensions first: the types of the others may mention them.
@@ -44,40 +43,19 @@ bool ArgumentBinder::bind() {
   return good && reportUnused();
 }
 
-/// `Block(x, named = "encoder")`: the parameters of this call are called `encoder.w`, so a block
-/// can be called more than once. With `shared`, all calls of this name have the same parameters. An
-/// argument of the callee of this name takes precedence.
-bool ArgumentBinder::bindCallName(const char *keyword) {
-  bool isFormal = std::any_of(formals.begin(), formals.end(),
-                              [&](const Formal &formal) { return formal.name.text == keyword; });
-  if (isFormal)
-    return true;
-  for (size_t i = 0; i < call.args.size(); ++i) {
-    const Actual &actual = call.args[i];
-    if (!actual.isKeyword(keyword))
-      continue;
-    used[i] = true;
-    Value name = evalActual(actual);
-    auto isIdentifierChar = [](char c) {
-      return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-    };
-    // `layers.3` is the name of iteration 3 of `repeat layers`.
-    bool legal = name.kind == Value::Kind::String && !name.text.empty() &&
-                 !std::isdigit(static_cast<unsigned char>(name.text[0])) &&
-                 std::all_of(name.text.begin(), name.text.end(), isIdentifierChar);
-    if (!legal) {
-      if (!name.isError())
-        report(Code::BadArgument, actual.arg->value->loc,
-               std::string("`") + keyword +
-                   "` takes a string of letters, digits and `_` that begins with no digit, not " +
-                   name.print());
-      return false;
+/// An argument of the callee of this name takes precedence.
+bool ArgumentBinder::bindCallOptions() {
+  auto isFormal = [&](const Actual &actual) {
+    return std::ranges::any_of(
+        formals, [&](const Formal &formal) { return actual.isKeyword(formal.name.text); });
+  };
+  bool good = true;
+  for (size_t i = 0; i < call.args.size(); ++i)
+    if (const Actual &actual = call.args[i]; Callables::isCallOption(actual) && !isFormal(actual)) {
+      used[i] = true;
+      good &= elaboration.callables.readCallOption(actual, callee);
     }
-    callee.prefix += name.text + ".";
-    if (keyword == std::string_view("shared"))
-      callee.sharedWithin = context.loops.size();
-  }
-  return true;
+  return good;
 }
 
 /// The dimension that is probably meant: one that only the first tensor has, as in

@@ -17,7 +17,7 @@ public:
 
 private:
   Value evalActual(const Actual &actual);
-  bool bindCallName(const char *keyword);
+  bool bindCallOptions();
   std::string likelyDim() const;
   bool bindDim(const syntax::Formal &formal);
   bool bindValue(const syntax::Formal &formal);

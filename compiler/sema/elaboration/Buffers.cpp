@@ -112,7 +112,9 @@ void Buffers::update(const UpdateStmt &stmt) {
   uint32_t index = *elaboration.parameters.findIndex(stmt.name.text);
   model.parameters[index].isUpdated = true;
   std::string outerVariable = std::exchange(context.variable, stmt.name.text);
-  Value next = nextValue(*stmt.value, stmt.name.text, model.parameters[index].type, "buffer");
+  const Value next = context.isTraining() ? nextValue(*stmt.value, stmt.name.text,
+                                                      model.parameters[index].type, "buffer")
+                                          : binding->value;
   context.variable = outerVariable;
   if (!next.isTensor())
     return;

@@ -4,6 +4,9 @@
 #include "compiler/sema/elaboration/Scope.h"
 #include "compiler/sema/program/Callable.h"
 
+#include <map>
+#include <utility>
+
 namespace titan::sema {
 
 struct Call {
@@ -12,6 +15,13 @@ struct Call {
   Location loc;
   std::vector<Actual> args;
   std::shared_ptr<const Callable> calleeValue = nullptr; ///< null if the call names a declaration
+};
+
+/// What a model that is called as a component has besides its scope.
+struct Component {
+  /// Values of the call for inputs that no `input` has taken yet, and their places.
+  std::map<std::string, std::pair<Value, Location>> inputs;
+  std::vector<Output> outputs; ///< the results of the call
 };
 
 /// A call under elaboration: the scope of its body, and its caller.
@@ -31,6 +41,8 @@ struct Frame {
   /// Of a call that shares its parameters with others of its name, the number of repeats around it,
   /// which do not number them.
   std::optional<size_t> sharedWithin = {};
+  Component *component = nullptr;     ///< of a called model
+  bool isTraining = true;             ///< false of `training = false`: as outside of training
   bool hasErroneousParameter = false; ///< a parameter declaration was erroneous, as reported
 };
 

@@ -28,8 +28,8 @@ Value CallArgs::evaluate(const Actual &actual) {
 void CallArgs::read(const Actual &actual) {
   if (actual.kind == ArgKind::Over || actual.kind == ArgKind::Along)
     return readDims(actual);
-  // A callable may be a block, to which `named` applies, or a function.
-  if (call.calleeValue && (actual.isKeyword("named") || actual.isKeyword("shared")))
+  // A callable may be a block, to which these apply, or a function.
+  if (call.calleeValue && Callables::isCallOption(actual))
     return;
   if (!actual.arg->value) {
     // `index(seq)`, `expand(x, ffn)`: a dimension name parses as a value; this is `x as y`.

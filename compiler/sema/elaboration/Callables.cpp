@@ -2,6 +2,7 @@
 #include "compiler/sema/modules/Suggest.h"
 
 #include <algorithm>
+#include <cctype>
 
 namespace titan::sema {
 
@@ -19,6 +20,11 @@ unsigned computeDepth(const Value &value) {
   for (const Value &element : value.elements)
     depth = std::max(depth, computeDepth(element));
   return depth;
+}
+
+bool isCallable(const Decl &decl) {
+  return decl.is<FnDecl>() || decl.is<BlockDecl>() || decl.is<ModelDecl>() ||
+         decl.is<ModelAliasDecl>();
 }
 
 bool isPlaceholder(const Arg &arg) {
@@ -40,7 +46,7 @@ bool Callables::reportAmbiguous(const Path &path) {
 
 Callee Callables::findCallee(const Path &path) const {
   Symbol symbol = library.lookup(*context.frame->unit, path);
-  if (symbol && (symbol.decl->is<FnDecl>() || symbol.decl->is<BlockDecl>()))
+  if (symbol && isCallable(*symbol.decl))
     return {symbol, {}};
   if (!symbol && path.isSimple() && Builtins::table().count(path.last().text))
     return {{}, path.last().text};
@@ -60,14 +66,15 @@ std::vector<unsigned> Callables::enclosingFrames() const {
 }
 
 Frame *Callables::findFrame(const Callable &callable) const {
-  Frame *outermost = context.frame;
   for (unsigned id : callable.definingFrames)
     for (Frame *at = context.frame; at; at = at->caller) {
       if (at->id == id)
         return at;
-      outermost = at;
     }
-  return outermost;
+  Frame *model = context.frame; // of the arguments of a declaration
+  while (model->caller && !model->component)
+    model = model->caller;
+  return model;
 }
 
 Value Callables::makeCallable(Callee callee, std::vector<Actual> given,
@@ -196,6 +203,48 @@ Value Callables::partialApplication(Call call) {
   std::vector<unsigned> definingFrames =
       call.calleeValue ? call.calleeValue->definingFrames : enclosingFrames();
   return makeCallable(call.callee, std::move(call.args), std::move(definingFrames), call.loc);
+}
+
+bool Callables::isCallOption(const Actual &actual) {
+  return actual.isKeyword("named") || actual.isKeyword("shared") || actual.isKeyword("training");
+}
+
+bool Callables::readCallOption(const Actual &actual, Frame &callee) {
+  const Value value = actual.value ? *actual.value : eval(*actual.arg->value);
+  if (value.isError())
+    return false;
+  if (!actual.isKeyword("training"))
+    return readCallName(actual, value, callee);
+  const bool isKnown = value.kind == Value::Kind::Bool;
+  if (isKnown)
+    callee.isTraining = value.boolean();
+  else
+    report(Code::BadArgument, actual.arg->value->loc,
+           std::string("`training` takes `true` or `false`, not ") + value.describe());
+  return isKnown;
+}
+
+/// `Block(x, named = "encoder")`: the parameters of this call are called `encoder.w`, so a block
+/// can be called more than once. With `shared`, all calls of this name have the same parameters.
+bool Callables::readCallName(const Actual &actual, const Value &name, Frame &callee) {
+  auto isIdentifierChar = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  };
+  // `layers.3` is the name of iteration 3 of `repeat layers`.
+  bool legal = name.kind == Value::Kind::String && !name.text.empty() &&
+               !std::isdigit(static_cast<unsigned char>(name.text[0])) &&
+               std::all_of(name.text.begin(), name.text.end(), isIdentifierChar);
+  if (!legal) {
+    report(Code::BadArgument, actual.arg->value->loc,
+           "`" + actual.name->text +
+               "` takes a string of letters, digits and `_` that begins with no digit, not " +
+               name.print());
+    return false;
+  }
+  callee.prefix += name.text + ".";
+  if (actual.isKeyword("shared"))
+    callee.sharedWithin = context.loops.size();
+  return true;
 }
 
 } // namespace titan::sema

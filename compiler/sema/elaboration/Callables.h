@@ -25,10 +25,17 @@ public:
                            std::vector<Actual> args, Location at);
   /// `f(_, a)`: evaluates the arguments that are not open.
   Value partialApplication(Call call);
-  /// The innermost active call around the name of the callable; at least the call of the model.
+  /// The innermost active call around the name of the callable. Of a callable that a declaration
+  /// of a model states: the innermost model.
   Frame *findFrame(const Callable &callable) const;
+  /// Whether the argument is `named`, `shared` or `training`, which any call takes unless the
+  /// callee has an argument of this name.
+  static bool isCallOption(const Actual &actual);
+  /// Reads such an argument. False after a report.
+  bool readCallOption(const Actual &actual, Frame &callee);
 
 private:
+  bool readCallName(const Actual &actual, const Value &name, Frame &callee);
   Value makeCallable(Callee callee, std::vector<Actual> given, std::vector<unsigned> definingFrames,
                      Location at);
   bool fillPlaceholders(const Callable &callable, std::vector<Actual> &args, Location at);

@@ -44,7 +44,13 @@ Value Calls::dispatch(Call call) {
                                [](const Actual &actual) { return actual.isPlaceholder; });
   if (isPartial)
     return elaboration.callables.partialApplication(std::move(call));
-  return call.callee.symbol ? callDecl(call) : elaboration.builtins.call(call);
+  if (call.callee.symbol)
+    return callDecl(call);
+  const bool isConstant = context.isConstant;
+  context.isConstant |= call.callee.builtin == "stop_gradient";
+  Value value = elaboration.builtins.call(call);
+  context.isConstant = isConstant;
+  return value;
 }
 
 Value Calls::callValue(const std::shared_ptr<const Callable> &callee, const Actual &argument,
@@ -117,9 +123,9 @@ void Calls::reportUnknownCallee(const CallExpr &expr) {
 /// Calls are inlined, so a body must not lead back to itself. A body may be entered again through a
 /// value that was passed to it: `Residual(_, Residual(_, f))` terminates. A value passed to itself
 /// does not.
-bool Calls::reportRecursion(const Call &call, const Frame *namedIn) {
+bool Calls::reportRecursion(const Call &call, const Decl *body, const Frame *namedIn) {
   const Frame *again = namedIn;
-  while (again && again->decl != call.callee.symbol.decl)
+  while (again && again->decl != body)
     again = again->lexicalParent;
   bool isPassedToItself = false;
   for (const Frame *at = context.frame; at && call.calleeValue; at = at->caller)
@@ -137,10 +143,12 @@ bool Calls::reportRecursion(const Call &call, const Frame *namedIn) {
 }
 
 Value Calls::callDecl(const Call &call) {
-  const Symbol &symbol = call.callee.symbol;
+  const Symbol symbol = elaboration.components.findBody(call.callee.symbol);
+  if (!symbol)
+    return {};
   Frame *namedIn =
       call.calleeValue ? elaboration.callables.findFrame(*call.calleeValue) : context.frame;
-  if (reportRecursion(call, namedIn))
+  if (reportRecursion(call, symbol.decl, namedIn))
     return {};
   if (depth >= maxCallDepth) {
     report(Code::RecursiveCall, call.loc,
@@ -149,11 +157,18 @@ Value Calls::callDecl(const Call &call) {
     return {};
   }
   Scope scope;
-  Frame callee{symbol.decl, symbol.unit, &scope,   context.frame,
-               call.loc,    namedIn,     ++frames, call.calleeValue.get()};
-  if (!ArgumentBinder(elaboration, *getFormals(*symbol.decl), call, callee).bind())
-    return {};
-  return inlineCall(callee, call);
+  Component component;
+  const bool isModel = symbol.decl->is<ModelDecl>();
+  // A model sees no dimensions of its caller.
+  Frame callee{symbol.decl, symbol.unit,
+               &scope,      context.frame,
+               call.loc,    isModel ? nullptr : namedIn,
+               ++frames,    call.calleeValue.get()};
+  callee.component = isModel ? &component : nullptr;
+  const bool isBound =
+      isModel ? elaboration.components.bind(call, callee)
+              : ArgumentBinder(elaboration, *getFormals(*symbol.decl), call, callee).bind();
+  return isBound ? inlineCall(callee, call) : Value();
 }
 
 Value Calls::inlineCall(Frame &callee, const Call &call) {
@@ -165,6 +180,8 @@ Value Calls::inlineCall(Frame &callee, const Call &call) {
   --depth;
   context.frame = caller;
   context.variable = outerVariable;
+  if (callee.component)
+    elaboration.components.exposeDims(result, call.loc);
   bool namesNothing = !callee.prefix.empty() && elaboration.parameters.declarations == declared;
   if (namesNothing && !call.calleeValue && diags.errorReports() == errors) {
     report(Code::BadArgument, call.loc,
@@ -179,6 +196,12 @@ Value Calls::runBody(Frame &callee, const Call &call) {
   if (auto *block = callee.decl->as<BlockDecl>()) {
     elaboration.statements.elaborate(block->body);
     return collectResults(block->results, callee);
+  }
+  if (auto *called = callee.decl->as<ModelDecl>()) {
+    const size_t errorsBefore = diags.errorReports();
+    elaboration.statements.elaborate(called->body);
+    const bool isWrong = callee.component->outputs.empty() && diags.errorReports() != errorsBefore;
+    return isWrong ? Value() : elaboration.components.collectOutputs(call, callee);
   }
   auto *fn = callee.decl->as<FnDecl>();
   if (fn->value)

@@ -26,8 +26,9 @@ public:
 private:
   Value dispatch(Call call);
   Value callDecl(const Call &call);
-  /// `namedIn` is the frame of the scope that contains the name of the callee.
-  bool reportRecursion(const Call &call, const Frame *namedIn);
+  /// `body` is the declaration with the body of the callee, `namedIn` the frame of the scope that
+  /// contains the name of the callee.
+  bool reportRecursion(const Call &call, const syntax::Decl *body, const Frame *namedIn);
   void reportUnknownCallee(const syntax::CallExpr &expr);
   Value inlineCall(Frame &callee, const Call &call);
   Value runBody(Frame &callee, const Call &call);

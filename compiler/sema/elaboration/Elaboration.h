@@ -18,6 +18,7 @@
 #include "compiler/sema/elaboration/Builtins.h"
 #include "compiler/sema/elaboration/Callables.h"
 #include "compiler/sema/elaboration/Calls.h"
+#include "compiler/sema/elaboration/Components.h"
 #include "compiler/sema/elaboration/DimNames.h"
 #include "compiler/sema/elaboration/Expressions.h"
 #include "compiler/sema/elaboration/Indexing.h"
@@ -36,7 +37,7 @@ namespace titan::sema {
 struct Elaboration {
   Elaboration(const Library &library, DiagnosticEngine &diags, Model &model,
               const Specialisation &spec, Frame &top)
-      : library(library), diags(diags), model(model), spec(spec), context{&top, {}, {}} {}
+      : library(library), diags(diags), model(model), spec(spec), context{&top, {}, {}, false} {}
 
   const Library &library;
   DiagnosticEngine &diags;
@@ -56,6 +57,7 @@ struct Elaboration {
   Reshaping reshaping{*this};
   Callables callables{*this};
   Calls calls{*this};
+  Components components{*this};
   Expressions expressions{*this};
   Initialisers initialisers{*this};
   Parameters parameters{*this};

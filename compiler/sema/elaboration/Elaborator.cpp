@@ -8,59 +8,17 @@ using namespace syntax;
 
 namespace {
 
-/// Defines the arguments of a model: values of the run, or defaults.
-class ModelArguments : ElaboratorComponent {
-public:
-  explicit ModelArguments(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
-
-  void define(const std::vector<Formal> &formals) {
-    for (const auto &[name, argument] : spec.sizes)
-      context.frame->scope->define(
-          name, {argument.value, {}, true, argument.loc, "dimension of the data"});
-    for (const Formal &formal : formals) {
-      Argument argument = argumentFor(formal);
-      checkType(formal, argument);
-      std::string_view kind = argument.value.describe(); // with its article
-      model.arguments.push_back(
-          {formal.name.text, std::string(kind.substr(kind.find(' ') + 1)), argument.value.print()});
-      context.frame->scope->define(formal.name.text,
-                                   {argument.value, {}, true, argument.loc, "argument"});
-    }
-  }
-
-private:
-  /// Arguments of a model are known at compile time, so none has dimensions.
-  void checkType(const Formal &formal, const Argument &argument) {
-    elaboration.annotations.convert(argument.value, elaboration.annotations.getStated(formal.type),
-                                    formal.type, argument.loc);
-    if (formal.type.dims)
-      report(Code::ExpectedTensor, formal.type.dims->loc,
-             "an argument of a model has no dimensions")
-          .help("a tensor of the data is an input: `input " + formal.name.text +
-                "[...]` in the body");
-  }
-
-  Argument argumentFor(const Formal &formal) {
-    if (auto found = spec.arguments.find(formal.name.text); found != spec.arguments.end())
-      return found->second;
-    if (formal.defaultValue)
-      return {eval(*formal.defaultValue), formal.loc};
-    report(Code::ArgumentMissing, model.loc,
-           "model `" + model.name + "` needs a value for `" + formal.name.text + "`")
-        .note(formal.name.loc, "declared here, without a default")
-        .help("set it in the run: `model { " + formal.name.text + " = ... }`");
-    return {{}, formal.loc};
-  }
-};
-
 /// The elaboration of an expression outside of any model.
 struct StandaloneElaboration {
   StandaloneElaboration(const Library &library, const Unit &unit, DiagnosticEngine &diags,
                         Location at)
-      : top{nullptr, &unit, &scope, nullptr, at}, elaboration(library, diags, scratch, spec, top) {
-    // A model may call callables that this elaboration creates, so frame ids must be distinct.
-    elaboration.calls.numberFrom(1u << 31);
+      : top{nullptr, &unit, &scope, nullptr, at, nullptr, firstFrame},
+        elaboration(library, diags, scratch, spec, top) {
+    elaboration.calls.numberFrom(firstFrame);
   }
+
+  /// A model may call callables that this elaboration creates, so frame ids must be distinct.
+  static constexpr unsigned firstFrame = 1u << 31;
 
   Model scratch;
   Scope scope;
@@ -80,7 +38,7 @@ bool elaborate(const Symbol &symbol, const Specialisation &spec, const Library &
   model.name = decl.name.text;
   model.loc = decl.name.loc;
   Elaboration elaboration(library, diags, model, spec, top);
-  ModelArguments(elaboration).define(decl.formals);
+  elaboration.components.defineTop(decl.formals);
   elaboration.statements.elaborate(decl.body);
   if (!spec.tolerant) {
     elaboration.losses.sum();

@@ -13,6 +13,14 @@ namespace titan::sema {
 struct Argument {
   Value value;
   Location loc;
+  std::vector<DimId> dims = {}; ///< of a call: the dimensions of the caller that the value names
+};
+
+/// A model that another model calls.
+struct CalledModel {
+  std::string prefix; ///< of the names of its parameters: "teacher."
+  Symbol model;
+  std::map<std::string, Argument> arguments; ///< those of its declaration and of the call
 };
 
 /// An option of a schedule.
@@ -53,6 +61,8 @@ struct Specialisation {
   /// An erroneous statement defines nothing; statements independent of it are still elaborated.
   /// Losses and buffers are skipped. For models that are valid at other sizes.
   bool tolerant = false;
+  /// Receives the models that the model calls; null: they are not needed.
+  std::vector<CalledModel> *calledModels = nullptr;
   size_t *work = nullptr; ///< evaluated expressions, over all elaborations that share the counter
 };
 

@@ -37,7 +37,11 @@ struct EvalContext {
   Frame *frame = nullptr;
   std::vector<Loop> loops;
   std::string variable; ///< the variable that the current expression computes
+  /// Within `stop_gradient(...)`: losses of called models do not count.
+  bool isConstant = false;
 
+  /// Whether steps of training change what an expression means here: dropouts act, buffers change.
+  bool isTraining() const;
   /// The innermost enclosing call that shares its parameters with others; null if there is none.
   const Frame *sharedCall() const;
   /// The repeats that number parameters: those around a shared call do not.

@@ -3,6 +3,13 @@
 
 namespace titan::sema {
 
+bool EvalContext::isTraining() const {
+  const Frame *at = frame;
+  while (at && at->isTraining)
+    at = at->caller;
+  return !at;
+}
+
 const Frame *EvalContext::sharedCall() const {
   const Frame *at = frame;
   while (at && !at->sharedWithin)
@@ -26,7 +33,7 @@ NamePrefix EvalContext::prefix(const DimTable &dims, bool withCallees) const {
   for (const Frame *call : calls) {
     prefix.text += call->prefix;
     segments += call->prefix.empty() ? 0 : 1;
-    if (withCallees && call->caller) // a model is not called
+    if (withCallees && call->caller && !call->component) // names of values do not contain models
       prefix.text += getName(*call->decl).text + ".";
     for (; loop != numbering.end() && loop->frame == call; ++loop) {
       prefix.text += dims[loop->dim].name + ".";

@@ -104,7 +104,8 @@ Value Expressions::name(const NameExpr &expr) {
     if (name.text == "step")
       return emit(Op(OpKind::Step), {DType::I64, {}}, expr.loc);
     if (name.text == "training")
-      return emit(Op(OpKind::Training), {DType::Bool, {}}, expr.loc);
+      return emit(Op(context.isTraining() ? OpKind::Training : OpKind::Constant), {DType::Bool, {}},
+                  expr.loc);
   }
   if (!elaboration.reports.member(expr.path))
     elaboration.reports.unknownName(expr.path, expr.loc);

@@ -75,15 +75,20 @@ void Losses::add(const MetricStmt &stmt) {
 }
 
 void Losses::add(const Kind &kind, const std::string &name, const Expr &expr, Location at) {
+  // Of a called model, only the named losses count, unless its results are constants.
+  const bool isCalled = context.frame->component;
+  if (isCalled && (&kind == &metric || name.empty() || context.isConstant))
+    return;
   if (!isAllowedHere(kind, at))
     return;
   const std::string what = name.empty() ? "the loss" : kind.word + (" `" + name + "`");
   std::string outer = std::exchange(context.variable, name.empty() ? "loss" : name);
   Value value = evalLoss(expr);
   context.variable = std::move(outer);
-  if (expectTensor(value, expr.loc, what.c_str()) && isNew(kind, name, at) &&
+  const std::string full = context.prefix(model.dims).text + name;
+  if (expectTensor(value, expr.loc, what.c_str()) && isNew(kind, full, at) &&
       isNumber(value, expr.loc, what))
-    (model.*kind.list).push_back({name, value.tensor, expr.loc});
+    (model.*kind.list).push_back({full, value.tensor, expr.loc});
 }
 
 void Losses::sum() {

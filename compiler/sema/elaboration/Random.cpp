@@ -40,7 +40,7 @@ Value Builtins::dropout(CallArgs &args) {
            "`dropout` takes a probability from 0 to below 1, not " + args[1].print());
     return {};
   }
-  if (args[1].number() == 0)
+  if (args[1].number() == 0 || !context.isTraining())
     return args[0];
   Op op(OpKind::Dropout, {args[0].tensor});
   op.number = args[1].number();

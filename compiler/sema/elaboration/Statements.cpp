@@ -136,47 +136,38 @@ void Statements::dims(const DimsStmt &stmt) {
   }
 }
 
-/// Whether the name of an input or output is new in the model; reports otherwise. Data and users
-/// refer to inputs and outputs by their names.
-template <typename Named>
-bool Statements::isNew(const std::vector<Named> &known, const Name &name, const char *what) {
+/// Whether the name of an output is new in the model; reports otherwise.
+bool Statements::isNewOutput(const std::vector<Output> &known, const Name &name) {
   auto first = std::find_if(known.begin(), known.end(),
-                            [&](const Named &other) { return other.name == name.text; });
+                            [&](const Output &other) { return other.name == name.text; });
   if (first == known.end())
     return true;
-  report(Code::Redeclared, name.loc, std::string("two ") + what + " are called `" + name.text + "`")
+  report(Code::Redeclared, name.loc, "two outputs are called `" + name.text + "`")
       .note(first->loc, "the first is here");
   return false;
 }
 
 void Statements::input(const InputStmt &stmt) {
-  if (!isNew(model.inputs, stmt.name, "inputs"))
-    return;
   Value value;
   std::optional<DType> dtype = spec.compute;
   if (stmt.type.dtype)
     dtype = elaboration.dims.resolveDType(*stmt.type.dtype);
   std::optional<DimSet> dims = stmt.type.dims ? elaboration.dims.dimSet(*stmt.type.dims) : DimSet();
-  if (!context.loops.empty() || !context.frame->decl->is<ModelDecl>()) {
+  if (!elaboration.components.isAtTopOfModel())
     report(Code::MisplacedStatement, stmt.loc, "an input belongs to a model, outside of `repeat`");
-  } else if (dtype && dims) {
-    context.variable = stmt.name.text;
-    Op op(OpKind::Input);
-    op.index = static_cast<uint32_t>(model.inputs.size());
-    TensorType type{*dtype, *dims};
-    model.inputs.push_back({stmt.name.text, type, stmt.name.loc});
-    value = elaboration.recorder.append(std::move(op), type, stmt.name.loc);
-    context.variable.clear();
-  }
+  else if (dtype && dims)
+    value = elaboration.components.input(stmt, {*dtype, *dims});
   context.frame->scope->define(stmt.name.text, {value, {}, false, stmt.name.loc, "input"});
 }
 
 void Statements::output(const OutputStmt &stmt) {
-  if (!context.loops.empty() || !context.frame->decl->is<ModelDecl>()) {
+  if (!elaboration.components.isAtTopOfModel()) {
     report(Code::MisplacedStatement, stmt.loc, "an output belongs to a model, outside of `repeat`");
     return;
   }
-  if (!isNew(model.outputs, stmt.name, "outputs"))
+  Component *component = context.frame->component;
+  std::vector<Output> &outputs = component ? component->outputs : model.outputs;
+  if (!isNewOutput(outputs, stmt.name))
     return;
   std::optional<DimSet> declared;
   definingValue = stmt.value ? stmt.value->loc : Location();
@@ -199,15 +190,13 @@ void Statements::output(const OutputStmt &stmt) {
     if (declared)
       value = elaboration.tensors.constrain(value, *declared, stmt.type.dims->loc, at);
     value = elaboration.annotations.convert(value, stated, stmt.type, at);
-    if (value.isTensor()) {
-      // Readers of outputs see the declared order; values of the model have any order.
-      Value stored = value;
-      if (const TensorType type = getTensorType(value); declared && !(type.dims == *declared))
-        stored = elaboration.recorder.append(Op(OpKind::Expand, {value.tensor}),
-                                             {type.dtype, *declared}, at);
-      if (stored.isTensor())
-        model.outputs.push_back({stmt.name.text, stored.tensor, stmt.name.loc});
-    }
+    // Readers of outputs see the declared order; values of a model have any order.
+    Value stored = value;
+    if (declared && value.isTensor() && !component && !(getTensorType(value).dims == *declared))
+      stored = elaboration.recorder.append(Op(OpKind::Expand, {value.tensor}),
+                                           {getTensorType(value).dtype, *declared}, at);
+    if (stored.isTensor())
+      outputs.push_back({stmt.name.text, stored.tensor, stmt.name.loc});
   }
   context.variable.clear();
   if (stmt.value)

@@ -31,8 +31,7 @@ private:
   void dims(const syntax::DimsStmt &stmt);
   void input(const syntax::InputStmt &stmt);
   void output(const syntax::OutputStmt &stmt);
-  template <typename Named>
-  bool isNew(const std::vector<Named> &known, const syntax::Name &name, const char *what);
+  bool isNewOutput(const std::vector<Output> &known, const syntax::Name &name);
   void let(const syntax::LetStmt &stmt);
   void letSingle(const syntax::LetStmt::Target &target, const syntax::Expr &value);
   void bindResult(const syntax::LetStmt::Target &target, Value value, std::optional<DType> stated,

@@ -139,7 +139,7 @@ private:
 /// Several entries of one parameter are for its variants.
 class Entries {
 public:
-  Entries(const AppliedWeights &weights, const Model &model, const Library &library,
+  Entries(const std::vector<AppliedWeights> &weights, const Model &model, const Library &library,
           DiagnosticEngine &diags)
       : diags(diags) {
     auto addEntries = [&](const AppliedWeights &applied, const Symbol &symbol) {
@@ -230,9 +230,10 @@ void reportMissing(const Parameter &parameter, const WeightsDecl &decl, const Un
 } // namespace
 
 /// The map with its copies and unused patterns, and without parameters.
-static WeightMap readLists(const AppliedWeights &weights, const Model &model,
+static WeightMap readLists(const std::vector<AppliedWeights> &weights, const Model &model,
                            const Library &library) {
-  WeightMap map{weights.declarations.front().decl->as<WeightsDecl>()->format.text, {}, {}, {}};
+  WeightMap map{
+      weights.front().declarations.front().decl->as<WeightsDecl>()->format.text, {}, {}, {}};
   forEachWeights(weights, model, library, [&](const AppliedWeights &applied, const Symbol &symbol) {
     const WeightsDecl &decl = *symbol.decl->as<WeightsDecl>();
     for (const WeightsDecl::Copy &copy : decl.copies) {
@@ -249,9 +250,9 @@ static WeightMap readLists(const AppliedWeights &weights, const Model &model,
 }
 
 /// The layouts of all parameters with an entry. Warns of the others, unless they are merged.
-static std::vector<Layout> readLayouts(const AppliedWeights &weights, const Model &model,
-                                       const std::set<std::string> &merged, const Library &library,
-                                       DiagnosticEngine &diags) {
+static std::vector<Layout> readLayouts(const std::vector<AppliedWeights> &weights,
+                                       const Model &model, const std::set<std::string> &merged,
+                                       const Library &library, DiagnosticEngine &diags) {
   Entries entries(weights, model, library, diags);
   std::vector<Layout> layouts;
   std::vector<const Parameter *> missing;
@@ -260,11 +261,11 @@ static std::vector<Layout> readLayouts(const AppliedWeights &weights, const Mode
       missing.push_back(&parameter);
     else if (std::optional<Layout> layout = entries.take(parameter))
       layouts.push_back(std::move(*layout));
-  const Unmatched unmatched{entries.names(), findUnmatchedComponents(weights, model)};
+  const Unmatched unmatched{entries.names(), findUnmatchedComponents(weights.front(), model)};
   for (const Parameter *parameter : missing)
     if (parameter->initFrom != "optional" && !merged.count(parameter->name))
-      reportMissing(*parameter, *weights.declarations.front().decl->as<WeightsDecl>(), unmatched,
-                    diags);
+      reportMissing(*parameter, *weights.front().declarations.front().decl->as<WeightsDecl>(),
+                    unmatched, diags);
   return layouts;
 }
 
@@ -282,12 +283,23 @@ static void addLayout(const Layout &layout, std::vector<StoredTensor> &tensors) 
   tensors = std::move(others);
 }
 
-std::optional<WeightMap> applyWeights(const std::vector<Symbol> &declarations, const Model &model,
-                                      const std::set<std::string> &merged, const Library &library,
-                                      DiagnosticEngine &diags) {
+/// Adds the tensors of the original as an alternative for its copy.
+static void addOriginal(const std::string &copy, WeightMap &map) {
+  const std::string original = copy.substr(copy.find('.') + 1);
+  const auto found = std::find_if(map.parameters.begin(), map.parameters.end(),
+                                  [&](const auto &each) { return each.parameter == original; });
+  if (found == map.parameters.end())
+    return;
+  StoredParameter alternative = *found;
+  alternative.parameter = copy;
+  map.parameters.push_back(std::move(alternative));
+}
+
+std::optional<WeightMap> applyWeights(const std::vector<AppliedWeights> &weights,
+                                      const Model &model, const std::set<std::string> &merged,
+                                      const Library &library, DiagnosticEngine &diags) {
   const size_t errorsBefore = diags.errorReports();
-  const AppliedWeights weights{declarations};
-  const MapSizes sizes(model, "", library, *declarations.front().unit, diags);
+  const MapSizes sizes(model, "", library, *weights.front().declarations.front().unit, diags);
   const std::vector<Layout> layouts = readLayouts(weights, model, merged, library, diags);
   std::map<std::string, std::vector<StoredTensor>> tensors; // of one name in different iterations
   for (const Layout &layout : layouts)
@@ -306,6 +318,12 @@ std::optional<WeightMap> applyWeights(const std::vector<Symbol> &declarations, c
     if (std::none_of(map.parameters.begin(), map.parameters.end(),
                      [&](const StoredParameter &each) { return each.parameter == name; }))
       map.merged.push_back(name);
+  for (const Parameter &parameter : model.parameters) {
+    if (parameter.initFrom == "copy")
+      addOriginal(parameter.name, map);
+    if (!parameter.isExported)
+      map.merged.push_back(parameter.name);
+  }
   return map;
 }
 

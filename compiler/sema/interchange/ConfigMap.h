@@ -2,9 +2,9 @@
 // configuration and the arguments of a model.
 #pragma once
 
+#include "compiler/sema/elaboration/SpecifiedModel.h"
 #include "compiler/sema/interchange/ConfigJson.h"
 #include "compiler/sema/interchange/Solve.h"
-#include "compiler/sema/runs/SpecifiedModel.h"
 
 namespace titan::sema {
 

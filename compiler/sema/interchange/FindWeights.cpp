@@ -123,4 +123,21 @@ void forEachWeights(
   }
 }
 
+void forEachWeights(
+    const std::vector<AppliedWeights> &all, const Model &model, const Library &library,
+    const std::function<void(const AppliedWeights &, const Symbol &declaration)> &visit) {
+  for (const AppliedWeights &weights : all)
+    forEachWeights(weights, model, library, visit);
+}
+
+std::vector<AppliedWeights> findAllWeights(const Symbol &model,
+                                           const std::vector<CalledModel> &called, const Unit &unit,
+                                           const Library &library) {
+  std::vector<AppliedWeights> all = {{findWeights(model, unit, library)}};
+  for (const CalledModel &each : called)
+    all.push_back({findWeights(each.model, unit, library), each.prefix, each.prefix});
+  std::erase_if(all, [](const AppliedWeights &each) { return each.declarations.empty(); });
+  return all;
+}
+
 } // namespace titan::sema

@@ -1,6 +1,7 @@
 // The `weights` declarations for a model.
 #pragma once
 
+#include "compiler/sema/elaboration/Elaborator.h"
 #include "compiler/sema/modules/Library.h"
 #include "compiler/sema/program/Program.h"
 
@@ -33,5 +34,16 @@ findUnmatchedComponents(const AppliedWeights &weights, const Model &model);
 void forEachWeights(
     const AppliedWeights &weights, const Model &model, const Library &library,
     const std::function<void(const AppliedWeights &, const Symbol &declaration)> &visit);
+
+/// The same for several applications, in their order.
+void forEachWeights(
+    const std::vector<AppliedWeights> &all, const Model &model, const Library &library,
+    const std::function<void(const AppliedWeights &, const Symbol &declaration)> &visit);
+
+/// The declarations for the model, then those for the models that it calls; empty if there are
+/// none.
+std::vector<AppliedWeights> findAllWeights(const Symbol &model,
+                                           const std::vector<CalledModel> &called, const Unit &unit,
+                                           const Library &library);
 
 } // namespace titan::sema

@@ -9,7 +9,13 @@ MapSizes::MapSizes(const Model &model, const std::string &component, const Libra
     add(model.dims[dim]);
   for (DimId dim = 0; dim < model.dims.size(); ++dim)
     add(model.dims[dim]);
-  for (const Model::Argument &argument : model.arguments)
+  if (auto called = model.calledArguments.find(component); called != model.calledArguments.end())
+    add(called->second);
+  add(model.arguments);
+}
+
+void MapSizes::add(const std::vector<Model::Argument> &arguments) {
+  for (const Model::Argument &argument : arguments)
     if (argument.kind == "integer")
       known.try_emplace(argument.name, Value::ofInt(std::stoll(argument.value)));
 }

@@ -21,6 +21,7 @@ public:
 
 private:
   void add(const Dim &dim);
+  void add(const std::vector<Model::Argument> &arguments);
 
   const Library &library;
   const Unit &unit;

@@ -47,7 +47,7 @@ static void addAdapters(const Adapters &adapters, const Model &model,
   }
 }
 
-std::optional<Model> elaborateMerges(const std::vector<Symbol> &declarations, const Model &model,
+std::optional<Model> elaborateMerges(const std::vector<AppliedWeights> &weights, const Model &model,
                                      const Adapters &adapters, const Library &library,
                                      DiagnosticEngine &diags) {
   const size_t errorsBefore = diags.errorReports();
@@ -62,7 +62,7 @@ std::optional<Model> elaborateMerges(const std::vector<Symbol> &declarations, co
             {*parameter, merge.value.get(), symbol.unit, merge.value->loc, of.parameters});
     }
   };
-  forEachWeights({declarations}, model, library, collect);
+  forEachWeights(weights, model, library, collect);
   addAdapters(adapters, model, seen, replacements, diags);
   Model function;
   if (diags.errorReports() != errorsBefore ||

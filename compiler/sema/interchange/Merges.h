@@ -2,16 +2,17 @@
 #pragma once
 
 #include "compiler/sema/elaboration/Elaborator.h"
+#include "compiler/sema/interchange/FindWeights.h"
 
 #include <set>
 
 namespace titan::sema {
 
-/// Elaborates the `merge` entries of `weights` declarations (findWeights): the program `@merge`,
+/// Elaborates the `merge` entries of `weights` declarations (findAllWeights): the program `@merge`,
 /// which updates parameters of `model` to the values that files contain. Files contain adapted
 /// parameters instead of adapters. The body is empty if there is nothing to merge. Nothing after an
 /// error.
-std::optional<Model> elaborateMerges(const std::vector<Symbol> &declarations, const Model &model,
+std::optional<Model> elaborateMerges(const std::vector<AppliedWeights> &weights, const Model &model,
                                      const Adapters &adapters, const Library &library,
                                      DiagnosticEngine &diags);
 

@@ -1,4 +1,4 @@
-// Functions and blocks as compile-time values. The name of a function or block without parentheses
+// Functions, blocks and models as compile-time values. The name of one without parentheses
 // is such a value. So is a partial application, a call with `_` for some arguments: `SwiGlu(_,
 // out_deviation = 0.01)`. Its other arguments are evaluated at once; a later call supplies the open
 // arguments, which are written `_`.
@@ -9,7 +9,7 @@
 
 namespace titan::sema {
 
-/// The callee of a call: a function or block of the program, or a built-in function.
+/// The callee of a call: a function, a block or a model of the program, or a built-in function.
 struct Callee {
   Symbol symbol;
   std::string builtin; ///< if there is no symbol
@@ -17,6 +17,10 @@ struct Callee {
   explicit operator bool() const { return symbol || !builtin.empty(); }
   const std::string &name() const { return symbol ? getName(*symbol.decl).text : builtin; }
   bool isBlock() const { return symbol && symbol.decl->is<syntax::BlockDecl>(); }
+  bool isModel() const {
+    return symbol &&
+           (symbol.decl->is<syntax::ModelDecl>() || symbol.decl->is<syntax::ModelAliasDecl>());
+  }
 };
 
 /// An argument of a call. It is evaluated when it is bound to a formal parameter, or, in a partial

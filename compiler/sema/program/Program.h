@@ -10,6 +10,7 @@
 #include "compiler/diagnostics/SourceManager.h"
 #include "compiler/sema/program/Dims.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -135,8 +136,10 @@ struct Parameter {
   std::vector<Initialiser> initialisers; ///< one, or one per iteration in row-major order
   bool frozen = false;                   ///< no gradient, no update
   bool isBuffer = false;                 ///< no gradient; the model defines its update
-  std::string initFrom = "required";     ///< in weights to start from; or "optional", "partial"
-  bool isUpdated = false;                ///< a buffer, in some iteration
+  /// In weights to start from: "required", "optional", "partial" or "copy".
+  std::string initFrom = "required";
+  bool isExported = true; ///< files for other software contain it
+  bool isUpdated = false; ///< a buffer, in some iteration
   size_t firstRule = 0; ///< of the run that applies: after the rule of the adapter that declares it
   Location loc;
 };
@@ -166,6 +169,8 @@ struct Model {
     std::string name, kind, value; ///< kind: "integer", "number", ...
   };
   std::vector<Argument> arguments;
+  /// Those of the models that the model calls, by the prefix of their parameters' names.
+  std::map<std::string, std::vector<Argument>> calledArguments;
   DimTable dims;
   std::vector<ValueInfo> values;
   std::vector<Parameter> parameters;

@@ -96,7 +96,9 @@ const char *Value::describe() const {
   case Kind::Mask:
     return "a mask";
   case Kind::Callable:
-    return callable->callee.isBlock() ? "a block" : "a function";
+    return callable->callee.isBlock()   ? "a block"
+           : callable->callee.isModel() ? "a model"
+                                        : "a function";
   case Kind::Choice:
     return "a word that is chosen at launch";
   case Kind::Tensor:

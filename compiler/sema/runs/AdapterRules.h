@@ -1,6 +1,7 @@
 // Adapters that rules of a run give to parameters: `parameters "*.w[qv]" { adapter = LowRank(_) }`.
 #pragma once
 
+#include "compiler/sema/elaboration/Elaborator.h"
 #include "compiler/sema/runs/Run.h"
 
 namespace titan::sema {

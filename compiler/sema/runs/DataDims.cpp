@@ -1,6 +1,6 @@
 #include "compiler/sema/runs/DataDims.h"
+#include "compiler/sema/elaboration/SpecifiedModel.h"
 #include "compiler/sema/modules/Suggest.h"
-#include "compiler/sema/runs/SpecifiedModel.h"
 
 #include <algorithm>
 

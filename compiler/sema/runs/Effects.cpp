@@ -1,8 +1,8 @@
 #include "compiler/sema/runs/Effects.h"
+#include "compiler/sema/elaboration/SpecifiedModel.h"
 #include "compiler/sema/modules/CountNames.h"
 #include "compiler/sema/modules/Suggest.h"
 #include "compiler/sema/runs/Optimizers.h"
-#include "compiler/sema/runs/SpecifiedModel.h"
 
 #include <algorithm>
 #include <cctype>
@@ -136,6 +136,7 @@ public:
     checkOption("init", [](const ParameterRule &rule) { return rule.init.has_value(); });
     checkOption("frozen", [](const ParameterRule &rule) { return rule.frozen.has_value(); });
     checkOption("init_from", [](const ParameterRule &rule) { return rule.initFrom.has_value(); });
+    checkOption("export", [](const ParameterRule &rule) { return rule.isExported.has_value(); });
     checkOption("adapter", [](const ParameterRule &rule) { return rule.adapter.has_value(); });
   }
 

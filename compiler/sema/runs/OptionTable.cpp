@@ -387,10 +387,19 @@ const std::vector<OptionSpec> &ruleOptions() {
        {}},
       {"frozen", OptionType::Bool, Value::ofBool(false), Fixed::Compile, "not trained", 0, 0, {}},
       choice(
-          "init_from", Fixed::Compile, {"required", "optional", "partial"},
+          "init_from", Fixed::Compile, {"required", "optional", "partial", "copy"},
           "requirement on weights to start from; required: all elements, optional: the parameter "
           "may be missing, partial: dimensions may be shorter; other elements keep their initial "
-          "values"),
+          "values; copy: if it is missing, that of the parameter without the first part of the "
+          "name"),
+      {"export",
+       OptionType::Bool,
+       Value::ofBool(true),
+       Fixed::Compile,
+       "files for other software contain it",
+       0,
+       0,
+       {}},
       {"adapter",
        OptionType::Adapter,
        Value::none(),

@@ -252,15 +252,6 @@ std::vector<std::string> getSampleValues(const OptionSpec &spec) {
   return spec.choices;
 }
 
-bool setsOnce(std::map<std::string, Location> &seen, const std::string &path, Location at,
-              DiagnosticEngine &diags) {
-  auto [earlier, fresh] = seen.try_emplace(path, at);
-  if (!fresh)
-    diags.report(Code::OptionTwice, at, "`" + path + "` is set twice")
-        .note(earlier->second, "it was set here");
-  return fresh;
-}
-
 bool isPath(const OptionSpec &spec, const Value &value) {
   return spec.pathEnd && value.kind == Value::Kind::String && value.text.ends_with(*spec.pathEnd);
 }

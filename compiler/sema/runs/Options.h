@@ -77,11 +77,6 @@ struct Option {
   unsigned layer = 0;    ///< of the declaration that sets it: Run::layer
 };
 
-/// Records in `seen` that a path is set. Returns false after a report if the same declaration has
-/// set it before.
-bool setsOnce(std::map<std::string, Location> &seen, const std::string &path, Location at,
-              DiagnosticEngine &diags);
-
 /// The rule by which an emitted program checks an option of one value at launch. It rejects the
 /// option while the option that it needs has its default.
 SettingRule makeRule(const OptionSpec &spec);

@@ -1,5 +1,6 @@
 #include "compiler/sema/runs/ParameterRules.h"
 #include "compiler/sema/elaboration/Elaborator.h"
+#include "compiler/sema/modules/SetsOnce.h"
 #include "compiler/sema/modules/Suggest.h"
 #include "compiler/sema/program/ElementTypes.h"
 #include "compiler/sema/runs/AdapterRules.h"
@@ -8,6 +9,7 @@
 #include "compiler/sema/runs/EvalNames.h"
 #include "compiler/sema/runs/Optimizers.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace titan::sema {
@@ -167,7 +169,7 @@ void readRule(const Setting &setting, const Library &library, const Unit &unit, 
               DiagnosticEngine &diags) {
   if (!checkLimit(run.rules.size(), "rules for parameters", setting.loc, diags))
     return;
-  ParameterRule rule{setting.label->text, {}, {}, {}, {}, setting.label->loc, run.layer};
+  ParameterRule rule{setting.label->text, {}, {}, {}, {}, {}, setting.label->loc, run.layer};
   for (const Setting *entry : getEntries(setting, getNames(ruleOptions()), diags)) {
     const OptionSpec *spec = findEntry(*entry, ruleOptions(), "parameters have", diags);
     if (!spec)
@@ -189,7 +191,7 @@ void readRule(const Setting &setting, const Library &library, const Unit &unit, 
     if (value.isError())
       continue;
     if (spec->type == OptionType::Bool)
-      rule.frozen = value.boolean();
+      (spec->path == "frozen" ? rule.frozen : rule.isExported) = value.boolean();
     else
       rule.initFrom = value.text;
   }
@@ -222,6 +224,32 @@ const Value *groupValue(const Run &run, const std::string &name, const Parameter
   return last;
 }
 
+/// Reports a copy whose original the model lacks: the parameter without the first part of its name.
+static void checkOriginal(const ParameterRule &rule, const Parameter &copy, const Model &model,
+                          DiagnosticEngine &diags) {
+  const size_t dot = copy.name.find('.');
+  const std::string name = dot == std::string::npos ? "" : copy.name.substr(dot + 1);
+  auto original = std::find_if(model.parameters.begin(), model.parameters.end(),
+                               [&](const Parameter &each) { return each.name == name; });
+  const bool isLike =
+      original != model.parameters.end() && original->type.dtype == copy.type.dtype &&
+      original->iterations == copy.iterations &&
+      std::equal(original->type.dims.begin(), original->type.dims.end(), copy.type.dims.begin(),
+                 copy.type.dims.end(),
+                 [&](DimId a, DimId b) { return model.dims[a].size == model.dims[b].size; });
+  if (isLike)
+    return;
+  Diagnostic &diag = diags.report(Code::OptionValue, rule.loc,
+                                  "`" + copy.name + "` cannot start as a copy: " +
+                                      (name.empty() ? "its name has only one part"
+                                       : original == model.parameters.end()
+                                           ? "the model has no parameter `" + name + "`"
+                                           : "`" + name + "` has another shape or element type"));
+  diag.note(copy.loc, "declared here");
+  diag.help(
+      "a parameter of a named call starts as the one without this name: `reference.w` as `w`");
+}
+
 void applyRules(const Run &run, Model &model, DiagnosticEngine &diags) {
   for (size_t i = 0; i < run.rules.size(); ++i) {
     const ParameterRule &rule = run.rules[i];
@@ -240,6 +268,9 @@ void applyRules(const Run &run, Model &model, DiagnosticEngine &diags) {
         parameter.initialisers = {*rule.init};
       parameter.frozen = rule.frozen.value_or(parameter.frozen);
       parameter.initFrom = rule.initFrom.value_or(parameter.initFrom);
+      parameter.isExported = rule.isExported.value_or(parameter.isExported);
+      if (rule.initFrom == "copy")
+        checkOriginal(rule, parameter, model, diags);
     }
     if (!matched)
       reportUnmatched(rule.pattern, rule.loc, model, diags);

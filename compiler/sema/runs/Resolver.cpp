@@ -1,8 +1,8 @@
 // Follows the derivation chain of a run.
 #include "compiler/sema/runs/Resolver.h"
+#include "compiler/sema/elaboration/SpecifiedModel.h"
 #include "compiler/sema/modules/Suggest.h"
 #include "compiler/sema/runs/DataDims.h"
-#include "compiler/sema/runs/SpecifiedModel.h"
 
 namespace titan::sema {
 

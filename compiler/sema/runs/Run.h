@@ -36,6 +36,7 @@ struct ParameterRule {
   std::optional<Initialiser> init;
   std::optional<bool> frozen;
   std::optional<std::string> initFrom;
+  std::optional<bool> isExported;
   std::optional<Value> adapter; ///< a callable, or none
   Location loc;
   unsigned layer = 0; ///< of the declaration that contains it: Run::layer

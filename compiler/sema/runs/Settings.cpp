@@ -1,4 +1,5 @@
 // Resolves one setting: its option and its value.
+#include "compiler/sema/modules/SetsOnce.h"
 #include "compiler/sema/runs/Choices.h"
 #include "compiler/sema/runs/EvalNames.h"
 #include "compiler/sema/runs/Optimizers.h"

@@ -43,8 +43,21 @@ struct TargetTensor {
   int64_t countStoredBytes() const { return countElements() * storedBytes(spec.stored).value(); }
 };
 
+/// Whether exported files have no tensor of the parameter.
 bool isMerged(const WeightMap &map, const std::string &parameter) {
   return std::find(map.merged.begin(), map.merged.end(), parameter) != map.merged.end();
+}
+
+bool hasEntry(const WeightMap &map, const std::string &parameter) {
+  return std::any_of(map.parameters.begin(), map.parameters.end(),
+                     [&](const StoredParameter &each) { return each.parameter == parameter; });
+}
+
+/// Whether the parameter adapts another one, whose name is the beginning of its own.
+bool isAdapter(const std::vector<FileTensor> &all, const std::string &parameter) {
+  return std::any_of(all.begin(), all.end(), [&](const FileTensor &other) {
+    return parameter.starts_with(other.tensor->name + ".");
+  });
 }
 
 /// The stored tensors of all parameters, in the order of the parameters.
@@ -53,12 +66,16 @@ std::vector<TargetTensor> findTargets(const WeightMap &map,
                                       const FileTypes &types, Mapped which) {
   std::map<std::string, const StoredParameter *> byParameter;
   for (const StoredParameter &stored : map.parameters)
-    byParameter[stored.parameter] = &stored;
+    byParameter.try_emplace(stored.parameter, &stored);
   std::vector<TargetTensor> targets;
   std::map<std::string, size_t> byName;
   for (const FileTensor &fileTensor : fileTensors) {
     const auto found = byParameter.find(fileTensor.tensor->name);
-    if (isMerged(map, fileTensor.tensor->name) != (which == Mapped::Adapters))
+    const std::string &name = fileTensor.tensor->name;
+    const bool isWanted = which == Mapped::Adapters
+                              ? isMerged(map, name) && isAdapter(fileTensors, name)
+                              : !isMerged(map, name);
+    if (!isWanted)
       continue;
     if (found == byParameter.end())
       throw UserError(fmt::format("the weights \"{}\" of the program have no entry for {}",
@@ -187,7 +204,8 @@ std::vector<NeededWeights> listNeeded(const Program &program) {
     for (const std::vector<int64_t> &iterations : listSlots(tensor))
       needed.push_back(
           {layerName(tensor, iterations), tensor.name, iterations, getShape(info), info.dtype,
-           tensor.initFrom == InitFrom::Optional || isMerged(program.weights, tensor.name),
+           tensor.initFrom == InitFrom::Optional ||
+               (isMerged(program.weights, tensor.name) && !hasEntry(program.weights, tensor.name)),
            tensor.initFrom == InitFrom::Partial});
   }
   return needed;

@@ -157,14 +157,58 @@ StartingWeights::Match StartingWeights::matchMapped(const NeededWeights &needed,
   return match;
 }
 
+/// The second entry of a copy; null for others.
+const StoredParameter *StartingWeights::findAlternative(const std::string &parameter) const {
+  const StoredParameter *first = findEntry(parameter);
+  const auto second =
+      std::find_if(map.parameters.begin(), map.parameters.end(), [&](const StoredParameter &each) {
+        return each.parameter == parameter && &each != first;
+      });
+  return second == map.parameters.end() ? nullptr : &*second;
+}
+
+/// The same iteration of the parameter of which this one is a copy.
+std::optional<NeededWeights> StartingWeights::findOriginal(const NeededWeights &copy) const {
+  const StoredParameter *alternative = findAlternative(copy.parameter);
+  if (!alternative)
+    return std::nullopt;
+  const auto original =
+      std::find_if(allNeeded.begin(), allNeeded.end(), [&](const NeededWeights &each) {
+        if (each.iterations != copy.iterations || each.parameter == copy.parameter)
+          return false;
+        const StoredParameter *entry = findEntry(each.parameter);
+        return entry && entry->tensor == alternative->tensor && entry->start == alternative->start;
+      });
+  return original == allNeeded.end() ? std::nullopt : std::optional(*original);
+}
+
+/// The tensors of a parameter by its own name or by the map; of a copy that no source has, those of
+/// its original. `absent` receives the tensors that others of the parameter lack.
+StartingWeights::Match StartingWeights::matchAny(const NeededWeights &needed,
+                                                 std::vector<std::string> &absent) const {
+  Match own = matchOwn(needed), mapped = matchMapped(needed, absent);
+  if (!own.tensors.empty() && !mapped.tensors.empty())
+    throw UserError(fmt::format("two sources have {}: {} and {}", needed.name,
+                                describe(own.tensors[0]), describe(mapped.tensors[0])));
+  if (!own.tensors.empty()) {
+    absent.clear();
+    return own;
+  }
+  const std::optional<NeededWeights> original =
+      mapped.tensors.empty() ? findOriginal(needed) : std::nullopt;
+  if (!original)
+    return mapped;
+  absent.clear();
+  return matchAny(*original, absent);
+}
+
 /// Whether most weights are in no source, or have other shapes there: rules that keep initial
 /// values would start a run from random numbers.
 bool StartingWeights::isOfAnotherModel() const {
   constexpr std::ptrdiff_t fewest = 4; // parameters of smaller models may all be new
   auto fits = [&](const NeededWeights &needed) {
     std::vector<std::string> absent;
-    const Match own = matchOwn(needed), mapped = matchMapped(needed, absent);
-    const Match &match = own.tensors.empty() ? mapped : own;
+    const Match match = matchAny(needed, absent);
     return !match.tensors.empty() &&
            std::ranges::all_of(match.tensors, [&](const SourceTensor &given) {
              return stores[given.source].find(given.name)->shape == match.stored.shape;
@@ -238,13 +282,8 @@ void StartingWeights::noteMissing(const NeededWeights &needed,
 
 void StartingWeights::matchOne(const NeededWeights &needed) {
   std::vector<std::string> absent;
-  Match own = matchOwn(needed), match = matchMapped(needed, absent);
-  if (!own.tensors.empty() && !match.tensors.empty())
-    throw UserError(fmt::format("two sources have {}: {} and {}", needed.name,
-                                describe(own.tensors[0]), describe(match.tensors[0])));
-  if (!own.tensors.empty())
-    match = std::move(own);
-  else if (match.tensors.empty() ? !needed.isOptional : !absent.empty())
+  Match match = matchAny(needed, absent);
+  if (match.tensors.empty() ? !needed.isOptional : !absent.empty())
     noteMissing(needed, absent);
   fitShape(needed, match);
   addRows(needed, match);

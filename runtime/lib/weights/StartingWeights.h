@@ -27,7 +27,8 @@ struct NeededWeights {
 /// program's weight map, also with another first part or
 /// without one: `h.0.ln_1.weight` or `model.text.h.0.ln_1.weight` for
 /// `transformer.h.0.ln_1.weight`. In all cases, the prefix of a source precedes the names of its
-/// tensors.
+/// tensors. Of a parameter with a second entry in the map, which is that of another parameter, the
+/// tensors of that one apply where the sources have no own ones: a copy starts as its original.
 class StartingWeights {
 public:
   /// `stores` has one element for each source. All arguments must outlive this object.
@@ -74,9 +75,12 @@ private:
   void checkPrefixes(std::span<const NeededWeights> needed) const;
   void findOwnSources(std::span<const NeededWeights> needed);
   const StoredParameter *findEntry(const std::string &parameter) const;
+  const StoredParameter *findAlternative(const std::string &parameter) const;
+  std::optional<NeededWeights> findOriginal(const NeededWeights &copy) const;
   std::optional<SourceTensor> find(const std::string &name, bool inOwn) const;
   Match matchOwn(const NeededWeights &needed) const;
   Match matchMapped(const NeededWeights &needed, std::vector<std::string> &absent) const;
+  Match matchAny(const NeededWeights &needed, std::vector<std::string> &absent) const;
   int64_t countTensors(const std::string &parameter) const;
   void noteMissing(const NeededWeights &needed, const std::vector<std::string> &absent);
   void matchOne(const NeededWeights &needed);

@@ -328,6 +328,29 @@ TEST_F(StartingWeightsTest, RefusesShorterTensorsElsewhere) {
               HasSubstr("b: the tensor 'w' has shape [2, 3], the program needs [1, 3] for w"));
 }
 
+// A copy has a second entry, that of its original, which applies where no source has the copy: by
+// the names of the map, and by those of the program.
+TEST_F(StartingWeightsTest, CopiesStartAsTheirOriginals) {
+  needed = {{"w", "w", {}, {2, 3}}, {"twin.w", "twin.w", {}, {2, 3}}};
+  map = {"hf",
+         {{"w", "w.weight", {2, 3}, 0, {2, 3}, {3, 1}},
+          {"twin.w", "twin.w.weight", {2, 3}, 0, {2, 3}, {3, 1}},
+          {"twin.w", "w.weight", {2, 3}, 0, {2, 3}, {3, 1}}},
+         {},
+         {}};
+  match({file("a", {"w"}, 1)});
+  EXPECT_EQ(read(0), read(1));
+  EXPECT_EQ(read(1), (std::vector<double>{1, 2, 3, 4, 5, 6}));
+  match({file("b", {"w", "twin.w"})});
+  EXPECT_EQ(read(1), (std::vector<double>{6, 7, 8, 9, 10, 11}));
+  match({file("c", {"w.weight"}, 30)});
+  EXPECT_EQ(read(0), read(1));
+  match({file("d", {"w.weight"}), "twin=" + file("e", {"w.weight"}, 20)});
+  EXPECT_EQ(read(1)[0], 20);
+  EXPECT_THAT(complaint({file("f", {"twin.w.weight"})}),
+              HasSubstr("there is no tensor 'w.weight'"));
+}
+
 // A rule that keeps initial values would not help.
 TEST_F(StartingWeightsTest, RecognisesWeightsOfAnotherModel) {
   needed.clear();

@@ -1,7 +1,9 @@
-#include "compiler/sema/runs/SpecifiedModel.h"
+#include "compiler/sema/elaboration/SpecifiedModel.h"
 #include "compiler/sema/modules/Derivation.h"
+#include "compiler/sema/modules/SetsOnce.h"
 #include "compiler/sema/modules/Suggest.h"
-#include "compiler/sema/runs/Options.h"
+
+#include <algorithm>
 
 namespace titan::sema {
 
@@ -51,6 +53,26 @@ Symbol findBaseModel(Symbol model, const Library &library) {
     model = library.lookup(*model.unit, model.decl->as<ModelAliasDecl>()->base);
   }
   return {};
+}
+
+bool checkArguments(const SpecifiedModel &model, DiagnosticEngine &diags) {
+  const ModelDecl &decl = *model.base.decl->as<ModelDecl>();
+  std::vector<std::string> names;
+  for (const Formal &formal : decl.formals)
+    names.push_back(formal.name.text);
+  bool good = true;
+  for (const auto &[name, argument] : model.arguments) {
+    if (std::find(names.begin(), names.end(), name) != names.end())
+      continue;
+    good = false;
+    Diagnostic &diag =
+        diags.report(Code::UnknownModelArgument, argument.loc,
+                     "model `" + decl.name.text + "` has no argument `" + name + "`");
+    diag.note(decl.name.loc, "its arguments are " + listNames(names));
+    if (std::string near = nearestName(name, names); !near.empty())
+      diag.help("did you mean `" + near + "`?");
+  }
+  return good;
 }
 
 std::optional<SpecifiedModel> specifyModel(const Symbol &model, const Library &library,
