@@ -84,6 +84,8 @@ CASES = {
                      "AutoModelForMaskedLM", PAIRS, ("model.padded=true", "model.pairs=true")),
     "bert-classes": Case(hf.BertConfig(**ODD, **DRY, num_labels=5), "AutoModelForSequenceClassification", PADDED, ("model.padded=true",)),
     "bert-tokens": Case(hf.BertConfig(**SIZES, **DRY, num_labels=3), "AutoModelForTokenClassification", PADDED, ("model.padded=true",)),
+    "bert-vectors": Case(hf.BertConfig(**ODD, **DRY), "AutoModel",
+                         ("input_ids", "attention_mask", "match_ids", "match_mask"), ("model.padded=true",)),
     "t5": Case(hf.T5Config(vocab_size=61, d_model=20, d_kv=6, d_ff=37, num_layers=2, num_decoder_layers=3, num_heads=3,
                            relative_attention_num_buckets=10, relative_attention_max_distance=9, decoder_start_token_id=0,
                            dropout_rate=0.0), "AutoModelForSeq2SeqLM", settings=("model.source=13",)),
@@ -161,6 +163,8 @@ def draw(name: str, count: int, seed: int) -> dict[str, torch.Tensor]:
     if {"attention_mask", "padded"} & set(case.inputs):
         there = (torch.arange(length) < lengths[:, None]).long()
     arrays = {"input_ids": numbers(config.vocab_size, length, least=1) * there, "attention_mask": there}
+    if "match_ids" in case.inputs:
+        arrays |= {"match_ids": numbers(config.vocab_size, length, least=1) * there.flip(0), "match_mask": there.flip(0)}
     if "token_type_ids" in case.inputs:
         arrays["token_type_ids"] = numbers(config.type_vocab_size, SEQ)
     classes = config.vocab_size if case.auto == "AutoModelForMaskedLM" else config.num_labels
@@ -243,10 +247,19 @@ def write(folder: Path, arrays: dict[str, torch.Tensor]) -> Path:
 def their_outputs(model, arrays: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """The outputs of the program, by their names."""
     with in_float64(), torch.no_grad():
-        outputs = model(**arrays)
+        outputs = model(**{n: a for n, a in arrays.items() if not n.startswith("match_")})
+    if isinstance(model, hf.BertModel):
+        return {"last_hidden_state": outputs.last_hidden_state, "pooler_output": outputs.pooler_output,
+                "vector": text_vectors(outputs.last_hidden_state, arrays["attention_mask"])}
     if isinstance(model, hf.CLIPModel):
         return {"picture_vector": outputs.image_embeds, "text_vector": outputs.text_embeds}
     return {"logits": outputs.logits}
+
+
+def text_vectors(hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    """The normalised means of the vectors of tokens, as sentence-transformers pools them."""
+    means = (hidden * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
+    return torch.nn.functional.normalize(means, dim=-1)
 
 
 class Reference:
@@ -259,12 +272,29 @@ class Reference:
         self.options = {"return_loss": True} if isinstance(model, hf.CLIPModel) else {}
 
     def loss(self, parameters, **arrays):
+        if isinstance(self.model, hf.BertModel):
+            return self.loss_of_pairs(parameters, **arrays)
         with in_float64():
             return torch.func.functional_call(self.model, parameters, (), arrays | self.options).loss
 
 
+    def loss_of_pairs(self, parameters, input_ids, attention_mask, match_ids, match_mask):
+        """The loss of sentence-transformers: each text has its match among those of the batch."""
+        def vectors(tokens, mask):
+            with in_float64():
+                outputs = torch.func.functional_call(self.model, parameters, (tokens, mask))
+            return text_vectors(outputs.last_hidden_state, mask)
+        cosines = vectors(input_ids, attention_mask) @ vectors(match_ids, match_mask).T
+        return torch.nn.functional.cross_entropy(20 * cosines, torch.arange(len(cosines)))
+
+
 def tensors_of(folder: Path) -> dict[str, torch.Tensor]:
     return {name: tensor for file in sorted(folder.glob("*.safetensors")) for name, tensor in load_file(file).items()}
+
+
+def whole(model, tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Files of a base, with the names of a whole model, which programs export."""
+    return {f"bert.{n}": t for n, t in tensors.items()} if isinstance(model, hf.BertModel) else tensors
 
 
 def training(name: str):
@@ -290,7 +320,7 @@ def training(name: str):
     exported = OUT / name / "exported-run"
     call([executable(name), "export", "--init-from", out, "--hf", exported], env=environment_of({}))
     ours = tensors_of(exported)
-    compare_tensors("parameters", ours, tensors_of(OUT / name / "reference"), RULE.parameters, result)
+    compare_tensors("parameters", ours, whole(model, tensors_of(OUT / name / "reference")), RULE.parameters, result)
     return result.passed(), result.table()
 
 
@@ -310,9 +340,9 @@ def logits(name: str):
           f"--inputs={here / 'inputs.safetensors'}", ir])
     theirs = their_outputs(model, arrays)
     ours = {n: t for n, t in load_file(dump).items() if n.startswith("output.")}
-    if "attention_mask" in arrays and theirs["logits"].shape[:2] == arrays["attention_mask"].shape:  # what padding computes counts nowhere
+    if "attention_mask" in arrays:  # what padding computes counts nowhere
         there = arrays["attention_mask"].bool()
-        ours, theirs = ({n: t[there] for n, t in side.items()} for side in (ours, theirs))
+        ours, theirs = ({n: t[there] if t.shape[:2] == there.shape else t for n, t in side.items()} for side in (ours, theirs))
     result = Result()
     compare_tensors("logits", ours, {f"output.{n}": t for n, t in theirs.items()}, (1e-10, 1e-12), result)
     return result.passed(), result.table()
@@ -330,7 +360,7 @@ def round_trip(name: str):
     model, folder = make(name)
     out = OUT / name / "exported"
     call([executable(name), "export", "--init-from", folder, "--hf", out], env=environment_of({}))
-    ours, theirs = tensors_of(out), tensors_of(folder)
+    ours, theirs = tensors_of(out), whole(model, tensors_of(folder))
     different = [n for n in sorted(ours.keys() | theirs.keys())
                  if n not in ours or n not in theirs or not torch.equal(ours[n], theirs[n])]
     with in_float64():
