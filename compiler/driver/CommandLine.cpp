@@ -232,6 +232,11 @@ void addLora(CLI::App &import, LoraOptions &lora) {
                    "factor of the adapters, divided by the rank; default: twice the rank")
       ->type_name("ALPHA")
       ->needs(rank);
+  cli::addPositive(import, "--lora-dropout", lora.rate,
+                   "share of the adapters' inputs that training drops; default: none")
+      ->check(CLI::Range(0.0, 0.99))
+      ->type_name("RATE")
+      ->needs(rank);
   import
       .add_option(
           "--lora-on", lora.pattern,

@@ -55,6 +55,7 @@ int newCommand(const CommonOptions &options, const std::string &directory);
 struct LoraOptions {
   int64_t rank = 0;            ///< 0: none
   double alpha = 0;            ///< 0: twice the rank
+  double rate = 0;             ///< of dropout
   std::string pattern = "*.*"; ///< names of parameters: those of layers
 };
 

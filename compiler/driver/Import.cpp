@@ -204,7 +204,9 @@ private:
     model.rules.emplace_back("parameters \"*\" { frozen = true }");
     model.rules.push_back("parameters \"" + lora.pattern +
                           "\" { adapter = LowRank(_, rank = " + std::to_string(lora.rank) +
-                          ", alpha = " + sema::Value::ofFloat(alpha).print() + ") }");
+                          ", alpha = " + sema::Value::ofFloat(alpha).print() +
+                          (lora.rate ? ", rate = " + sema::Value::ofFloat(lora.rate).print() : "") +
+                          ") }");
   }
 
   /// A model around the imported one, which calls it as the policy and as its reference.

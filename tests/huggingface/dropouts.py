@@ -9,12 +9,15 @@ Python draws their masks (tests/ops/torch_ops.py) and replaces the calls of torc
   of PyTorch.
 - *export*: the run's export has the files of its source, and keeps the keys of dropouts.
 
+With `titanc import --lora RANK --lora-dropout RATE`, only the adapters train, as PEFT computes them.
+
 Without --all, each commit tests one case.
 """
 
 import re
 import sys
 from contextlib import contextmanager
+from copy import deepcopy
 from functools import cache, partial
 from pathlib import Path
 from unittest import mock
@@ -37,6 +40,7 @@ from keys import compare_files  # noqa: E402
 from sample_order import batches  # noqa: E402
 from titan import (BUILD, TITANC, Launch, Report, build, call, environment_of, lock_product, precision,  # noqa: E402
                    read_arguments, sample_by_commit, write_text)
+from safetensors.torch import load_file  # noqa: E402
 from torch_ops import draw_number, fold, stream_of  # noqa: E402
 from training import Recipe, cross_entropy, train  # noqa: E402
 
@@ -52,8 +56,11 @@ CONFIGS = {"gpt2": hf.GPT2Config(**TOKENS, vocab_size=256, n_embd=24, n_layer=2,
                                      attention_probs_dropout_prob=0.0),
            "starcoder2": hf.Starcoder2Config(**TOKENS, **SIZES, num_key_value_heads=2, embedding_dropout=0.2,
                                              residual_dropout=0.1),
+           "llama": hf.LlamaConfig(**TOKENS, **SIZES, num_key_value_heads=2, head_dim=8),
            "seed-oss": hf.SeedOssConfig(**TOKENS, **SIZES, num_key_value_heads=2, head_dim=8, residual_dropout=0.25,
                                         attention_dropout=0.0)}
+LORA = {"llama": ["--lora", 2, "--lora-alpha", 6, "--lora-dropout", 0.3, "--lora-on", "*.w[12]"]}
+MATRICES = {"w1": "gate_proj", "w2": "down_proj"}
 RUNS = """
 parallel four {{
   shard = 2 splits batch stores params, grads, optimizer
@@ -95,7 +102,7 @@ def source_of(family: str) -> Path:
     with lock_product(source):
         if not source.exists():
             heads = "kv_heads" if hasattr(CONFIGS[family], "num_key_value_heads") else "heads"
-            source.write_text(call([TITANC, "import", folder]) + RUNS.format(batch=BATCH, seq=SEQ, heads=heads))
+            source.write_text(call([TITANC, "import", folder, *LORA.get(family, [])]) + RUNS.format(batch=BATCH, seq=SEQ, heads=heads))
     return source
 
 
@@ -160,6 +167,35 @@ class Dropped:
             return {"": cross_entropy(torch.func.functional_call(self.model, parameters, (tokens,)).logits, labels)}
 
 
+class Adapted(Dropped):
+    """The same of low-rank adapters, which take the dropped inputs of matrices."""
+
+    def __init__(self, family: str):
+        super().__init__(family)
+        self.adapters = {}
+        self.model = deepcopy(self.model).requires_grad_(False)
+        for number, layer in enumerate(self.model.model.layers):
+            for name, matrix in MATRICES.items():
+                layer.mlp.get_submodule(matrix).register_forward_hook(partial(self.add, f"layers.{number}.{name}"))
+
+    def add(self, name: str, _, inputs, output):
+        down, up = self.adapters[f"{name}.down"], self.adapters[f"{name}.up"]
+        return output + 6 / 2 * (torch.nn.functional.dropout(inputs[0], 0.3) @ down) @ up.T
+
+    def losses(self, parameters, tokens, labels):
+        self.adapters = parameters
+        return super().losses({}, tokens, labels)
+
+
+def merged(family: str, adapters: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """The parameters of the model with adapters in them."""
+    tensors = {n: p.detach().clone() for n, p in make(family)[0].named_parameters()}
+    for name in (n.removesuffix(".up") for n in adapters if n.endswith(".up")):
+        _, number, matrix = name.split(".")
+        tensors[f"model.layers.{number}.mlp.{MATRICES[matrix]}.weight"] += 6 / 2 * adapters[f"{name}.up"] @ adapters[f"{name}.down"].T
+    return tensors
+
+
 # Checks
 
 def text() -> Path:
@@ -169,8 +205,14 @@ def text() -> Path:
 @cache
 def reference(family: str):
     model, _ = make(family)
-    rows, _, final = train(Dropped(family), {n: p.detach().clone() for n, p in model.named_parameters()},
-                           batches(text().read_bytes(), STEPS, BATCH, SEQ, SEED), Recipe(steps=STEPS))
+    data = batches(text().read_bytes(), STEPS, BATCH, SEQ, SEED)
+    if family in LORA:
+        initial = load_file(trained(family, "dropped") / "initial.safetensors")
+        adapters = {n: t for n, t in initial.items() if n.endswith((".down", ".up"))}
+        rows, _, final = train(Adapted(family), adapters, data, Recipe(steps=STEPS))
+        return rows, merged(family, final)
+    rows, _, final = train(Dropped(family), {n: p.detach().clone() for n, p in model.named_parameters()}, data,
+                           Recipe(steps=STEPS))
     return rows, final
 
 

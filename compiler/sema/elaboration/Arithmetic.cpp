@@ -323,7 +323,7 @@ Value Arithmetic::contraction(const BinaryExpr &expr, const Value &lhs, const Va
               model.dims[lost[0]].name + ")`");
     return {};
   }
-  return emit(Op(OpKind::Contract, {lhs.tensor, rhs.tensor}), {left.dtype, typed.result}, expr.loc);
+  return elaboration.inputDropout.contract(lhs, rhs, {left.dtype, typed.result}, expr.loc);
 }
 
 } // namespace titan::sema

@@ -70,6 +70,7 @@ const std::map<std::string, Builtins::Builtin> &Builtins::table() {
       {"random_uniform", &Builtins::random},
       {"random_normal", &Builtins::random},
       {"dropout", &Builtins::dropout},
+      {"input_dropout", &Builtins::inputDropout},
   };
   return table;
 }

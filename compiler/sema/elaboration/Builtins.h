@@ -47,6 +47,8 @@ private:
   // Random.cpp
   Value random(CallArgs &args);
   Value dropout(CallArgs &args);
+  Value inputDropout(CallArgs &args);
+  bool checkDropout(CallArgs &args);
 };
 
 } // namespace titan::sema

@@ -23,6 +23,7 @@
 #include "compiler/sema/elaboration/Expressions.h"
 #include "compiler/sema/elaboration/Indexing.h"
 #include "compiler/sema/elaboration/Initialisers.h"
+#include "compiler/sema/elaboration/InputDropout.h"
 #include "compiler/sema/elaboration/Losses.h"
 #include "compiler/sema/elaboration/Parameters.h"
 #include "compiler/sema/elaboration/Recorder.h"
@@ -51,6 +52,7 @@ struct Elaboration {
   Recorder recorder{*this};
   Annotations annotations{*this};
   TensorOps tensors{*this};
+  InputDropout inputDropout{*this};
   Arithmetic arithmetic{*this};
   Builtins builtins{*this};
   Indexing indexing{*this};

@@ -43,6 +43,7 @@ bool elaborate(const Symbol &symbol, const Specialisation &spec, const Library &
   if (!spec.tolerant) {
     elaboration.losses.sum();
     elaboration.buffers.checkUpdated();
+    elaboration.inputDropout.checkUsed();
   }
   return elaboration.statements.unhandled() == errorsBefore;
 }

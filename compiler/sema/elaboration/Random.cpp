@@ -24,27 +24,39 @@ Value Builtins::random(CallArgs &args) {
   return emit(std::move(op), {elaboration.recorder.computeType, dims}, args.loc());
 }
 
-/// `dropout(x, 0.1)`: in training, 0 with this probability and else x / (1 - rate).
-Value Builtins::dropout(CallArgs &args) {
+/// Whether the arguments are a floating-point tensor and a probability; reports otherwise.
+bool Builtins::checkDropout(CallArgs &args) {
+  const std::string &name = args.name();
   if (!args.expect(2, 2, /*over=*/false, /*along=*/false) ||
-      !expectTensor(args[0], args.getLoc(0), "the first argument of `dropout`"))
-    return {};
+      !expectTensor(args[0], args.getLoc(0), ("the first argument of `" + name + "`").c_str()))
+    return false;
   if (!isFloat(getTensorType(args[0]).dtype)) {
     report(Code::DTypeMismatch, args.getLoc(0),
-           std::string("`dropout` takes a floating-point tensor, not ") +
+           "`" + name + "` takes a floating-point tensor, not " +
                spelling(getTensorType(args[0]).dtype));
-    return {};
+    return false;
   }
   if (!args[1].isNumber() || args[1].number() < 0 || args[1].number() >= 1) {
     report(Code::BadArgument, args.getLoc(1),
-           "`dropout` takes a probability from 0 to below 1, not " + args[1].print());
-    return {};
+           "`" + name + "` takes a probability from 0 to below 1, not " + args[1].print());
+    return false;
   }
-  if (args[1].number() == 0 || !context.isTraining())
-    return args[0];
-  Op op(OpKind::Dropout, {args[0].tensor});
-  op.number = args[1].number();
-  return emit(std::move(op), getTensorType(args[0]), args.loc());
+  return true;
+}
+
+/// `dropout(x, 0.1)`.
+Value Builtins::dropout(CallArgs &args) {
+  return checkDropout(args) ? elaboration.tensors.dropout(args[0], args[1].number(), args.loc())
+                            : Value();
+}
+
+/// `input_dropout(u, 0.1)`.
+Value Builtins::inputDropout(CallArgs &args) {
+  if (!checkDropout(args))
+    return {};
+  return args[1].number() == 0 || !context.isTraining()
+             ? args[0]
+             : elaboration.inputDropout.mark(args[0], args[1].number(), args.loc());
 }
 
 } // namespace titan::sema

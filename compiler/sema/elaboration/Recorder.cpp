@@ -26,6 +26,7 @@ ValueId Recorder::newValue(TensorType type, Location at) {
       {std::move(type), context.variable.empty() ? "value" : context.variable, callerLocation(at)});
   auto id = static_cast<ValueId>(model.values.size() - 1);
   known.positions.erase(id); // iterations of a repeat reuse the ids of values
+  known.droppingTerms.erase(id);
   return id;
 }
 
@@ -113,6 +114,7 @@ Value Recorder::appendAll(Op op, std::vector<TensorType> types, Location at) {
     if (called->decl && called->decl->is<BlockDecl>())
       op.blocks.push_back(getName(*called->decl).text);
   notePositions(op);
+  elaboration.inputDropout.follow(op);
   region->ops.push_back(std::move(op));
   return Value::ofList(std::move(results));
 }
@@ -163,6 +165,8 @@ void Recorder::dropFrom(size_t value) {
   model.values.resize(value);
   known.positions.erase(known.positions.lower_bound(static_cast<ValueId>(value)),
                         known.positions.end());
+  known.droppingTerms.erase(known.droppingTerms.lower_bound(static_cast<ValueId>(value)),
+                            known.droppingTerms.end());
 }
 
 } // namespace titan::sema

@@ -30,10 +30,19 @@ public:
   Region *region;
   DType computeType; ///< of the current region: that of the run, or of the innermost `in`
 
+  /// A value as a sum: products with `update` drop elements of the other operand.
+  struct DroppingTerm {
+    std::optional<ValueId> rest; ///< none: the value is `update`
+    ValueId update;
+    double rate;
+    Location loc; ///< of the call that marks it
+  };
+
   /// The knowledge about the visible values.
   struct Knowledge {
     std::map<std::pair<ValueId, DType>, ValueId> conversions;
     std::map<ValueId, Positions> positions; ///< of integer tensors that are functions of indices
+    std::map<ValueId, DroppingTerm> droppingTerms; ///< InputDropout
   };
   Knowledge known;
 

@@ -15,6 +15,14 @@ Value TensorOps::constantLike(const Value &value, const TensorType &type, Locati
   return emit(std::move(op), {type.dtype, {}}, at);
 }
 
+Value TensorOps::dropout(const Value &x, double rate, Location at) {
+  if (rate == 0 || !context.isTraining())
+    return x;
+  Op op(OpKind::Dropout, {x.tensor});
+  op.number = rate;
+  return emit(std::move(op), getTensorType(x), at);
+}
+
 Value TensorOps::unary(const char *word, const Value &operand, Location at) {
   TensorType type = getTensorType(operand);
   if (type.dtype == DType::I64 && std::string_view(word) == "neg")

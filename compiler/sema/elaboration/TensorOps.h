@@ -14,6 +14,8 @@ public:
   Value elementwise(const char *word, const Value &lhs, const Value &rhs, Location at,
                     Location lhsLoc, Location rhsLoc, const syntax::BinaryExpr *expr = nullptr);
   /// `word` is an elementwise function of floating-point tensors, or `neg`.
+  /// In training, 0 with this probability and else x / (1 - rate); outside of training `x`.
+  Value dropout(const Value &x, double rate, Location at);
   Value unary(const char *word, const Value &operand, Location at);
   /// A constant without dimensions, in the element type of `type`.
   Value constantLike(const Value &value, const TensorType &type, Location at);

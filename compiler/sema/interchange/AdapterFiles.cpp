@@ -1,10 +1,12 @@
 #include "compiler/sema/interchange/AdapterFiles.h"
 #include "compiler/sema/interchange/ConfigJson.h"
+#include "compiler/sema/interchange/Names.h"
 #include "compiler/sema/program/Callable.h"
 
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace titan::sema {
 
@@ -191,6 +193,19 @@ std::string getModule(const std::string &tensor) {
   return tensor.ends_with(end) ? tensor.substr(0, tensor.size() - end.size()) : tensor;
 }
 
+/// Whether the key says what acts in training alone: `lora_dropout = rate`.
+bool readsTrainingAlone(const ConfigEntry &key, const ConfigDecl &decl) {
+  const std::vector<Name> read = namesIn(*key.value);
+  auto isOfTraining = [&](const Name &name) {
+    return std::ranges::any_of(decl.entries, [&](const ConfigEntry &entry) {
+      return entry.kind == ConfigEntry::Kind::Training &&
+             std::ranges::any_of(entry.keys,
+                                 [&](const Path &path) { return path.text() == name.text; });
+    });
+  };
+  return !read.empty() && std::ranges::all_of(read, isOfTraining);
+}
+
 /// The arguments of the adapter by their names, with defaults.
 std::map<std::string, Value> getArguments(const Callable &callable, const Library &library,
                                           DiagnosticEngine &diags) {
@@ -231,6 +246,7 @@ void addAdapterTensors(const Adapters &adapters, const Model &model, const Libra
 std::string addAdapterConfigs(std::string config, const Adapters &adapters, const WeightMap &map,
                               const Library &library, DiagnosticEngine &diags) {
   auto all = nlohmann::ordered_json::object();
+  std::set<std::string> trainingKeys;
   for (const auto &[name, adapter] : adapters) {
     const Callable &callable = *adapter.callable;
     const ConfigDecl *decl = findAdapterConfig(callable.callee.symbol, library);
@@ -243,6 +259,10 @@ std::string addAdapterConfigs(std::string config, const Adapters &adapters, cons
     auto &own = all[name] = nlohmann::ordered_json::object();
     const auto arguments = getArguments(callable, library, diags);
     for (const ConfigEntry &entry : decl->entries) {
+      if (entry.kind == ConfigEntry::Kind::Training)
+        continue;
+      if (readsTrainingAlone(entry, *decl))
+        trainingKeys.insert(entry.keys.front().text());
       const Value value =
           evalConstant(*entry.value, arguments, library, *callable.callee.symbol.unit, diags);
       if (const auto json = toJson(value))
@@ -253,6 +273,7 @@ std::string addAdapterConfigs(std::string config, const Adapters &adapters, cons
     return config;
   auto whole = nlohmann::ordered_json::parse(config);
   whole["adapters"] = std::move(all);
+  whole["adapter_training"] = trainingKeys;
   return whole.dump();
 }
 

@@ -26,7 +26,8 @@ void addAdapterTensors(const Adapters &adapters, const Model &model, const Libra
 
 /// The configuration of the model (exportConfig) with a member "adapters": the configurations of
 /// adapters with tensors in the map, by the names of the adapted parameters: `{"layers.wq": {"r":
-/// 8}}`. Unchanged if there are none.
+/// 8}}`, and a member "adapter_training": the keys that act in training alone. Unchanged if there
+/// are none.
 std::string addAdapterConfigs(std::string config, const Adapters &adapters, const WeightMap &map,
                               const Library &library, DiagnosticEngine &diags);
 

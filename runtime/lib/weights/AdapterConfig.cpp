@@ -3,6 +3,7 @@
 
 #include "base/Error.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -18,6 +19,13 @@ Json getAdapterConfigs(const std::string &programConfig) {
   const Json config = Json::parse(programConfig);
   const auto found = config.find("adapters");
   return found == config.end() ? Json::object() : *found;
+}
+
+/// Whether the key acts in training alone, so that adapters mean the same with another value.
+static bool actsInTrainingAlone(const std::string &programConfig, const std::string &key) {
+  const Json config = Json::parse(programConfig);
+  const auto found = config.find("adapter_training");
+  return found != config.end() && std::ranges::find(*found, Json(key)) != found->end();
 }
 
 Json getCommonConfig(const Json &adapters) {
@@ -45,7 +53,7 @@ void checkAdapterConfig(const std::string &programConfig, const std::string &dir
     const auto found = given.find(key);
     const bool isEmpty =
         found == given.end() || found->is_null() || (found->is_structured() && found->empty());
-    if (!isEmpty && *found != own)
+    if (!isEmpty && *found != own && !actsInTrainingAlone(programConfig, key))
       throw UserError(fmt::format("'{}': `{}` is {}, but the program's adapters have {}",
                                   path.string(), key, found->dump(), own.dump()));
   }

@@ -43,12 +43,12 @@ double countFlops(ArrayRef<DimAttr> lhs, ArrayRef<DimAttr> rhs) {
   return 2 * countElements(unite(lhs, rhs));
 }
 
-/// The contraction of `other` with `rest + scale * product`.
+/// The contraction of `other` with `rest + scale * product`, or without `rest`.
 struct Match {
   Operation *contraction; ///< a titan.contract or titan.grouped_contract
-  Value other, sum, rest;
-  Value scale;        ///< of rank 0, or null
-  Operation *product; ///< a titan.contract
+  Value other, sum, rest; ///< `rest` may be null
+  Value scale;            ///< of rank 0, or null
+  Operation *product;     ///< a titan.contract
   /// The factors of the product, in the order in which `other` is multiplied with them.
   Value first, second;
   /// `other` x `first`: its dimensions.
@@ -143,21 +143,27 @@ bool hasDimsOf(Value value, Value whole) {
                       [&](DimAttr dim) { return getTensorType(value).hasDim(dim.getName()); });
 }
 
+/// The ways to read `sum` as `rest + term`: the sum of both operands, or the term alone.
+SmallVector<std::pair<Value, Value>> getTerms(Value sum) {
+  if (auto add = sum.getDefiningOp<AddOp>())
+    return {{add.getLhs(), add.getRhs()}, {add.getRhs(), add.getLhs()}};
+  return {{Value(), sum}};
+}
+
 std::optional<Match> findMatch(Operation *op) {
   Match match{op, {}, {}, {}, {}, {}, {}, {}, {}};
   for (auto [other, sum] : getSides(op)) {
     sum = skipConstraints(sum);
-    auto add = sum.getDefiningOp<AddOp>();
     const bool hasOneType =
         getTensorType(sum).getElementType() == match.getResultType().getElementType();
-    if (!add || !sum.hasOneUse() || !hasOneType)
+    if (!sum.hasOneUse() || !hasOneType)
       continue;
     match.other = other;
     match.sum = sum;
-    for (unsigned side : {1, 0}) {
-      const Value rest = add->getOperand(1 - side), term = skipConstraints(add->getOperand(side));
+    for (auto [rest, whole] : getTerms(sum)) {
+      const Value term = skipConstraints(whole);
       match.rest = rest;
-      if (!hasDimsOf(rest, sum) || !hasDimsOf(term, sum) || !matchProduct(term, match) ||
+      if ((rest && !hasDimsOf(rest, sum)) || !hasDimsOf(term, sum) || !matchProduct(term, match) ||
           !hasTables(match) || clashes(match))
         continue;
       match.order(match.product->getOperand(0), match.product->getOperand(1));
@@ -179,7 +185,9 @@ bool isCheaper(const Match &match, const Activity *activity) {
   double formed = passes * (countFlops(getTensorType(match.product->getOperand(0)).getDims(),
                                        getTensorType(match.product->getOperand(1)).getDims()) +
                             countElements(sum.getDims()));
-  if (isTrained && !activity->isActive(match.rest))
+  if (!match.rest) // the contraction with the product itself is not needed either
+    formed += passes * countFlops(match.getOtherDims(), match.getDims(match.sum));
+  else if (isTrained && !activity->isActive(match.rest))
     formed += countFlops(match.getOtherDims(), match.getDims(match.sum));
   const double thin =
       passes * (match.countThinFlops() + countElements(match.getResultType().getDims()));
@@ -221,13 +229,15 @@ void distribute(const Match &match) {
   OpBuilder base(match.contraction);
   TensorBuilder builder(base, match.contraction->getLoc());
   const NamedTensorType type = match.getResultType();
-  const Value whole = contractWith(match, builder, match.other, match.rest, type);
+  Value whole;
+  if (match.rest)
+    whole = contractWith(match, builder, match.other, match.rest, type);
   const Value narrow = contractWith(match, builder, match.other, match.first,
                                     NamedTensorType::get(type.getElementType(), match.between));
   Value update = contractWith(match, builder, narrow, match.second, type);
   if (match.scale)
     update = builder.mul(match.scale, update);
-  const Value result = builder.fitTo(builder.add(whole, update), type);
+  const Value result = builder.fitTo(whole ? builder.add(whole, update) : update, type);
   match.contraction->getResult(0).replaceAllUsesWith(result);
   eraseUnused(match);
 }

@@ -40,6 +40,14 @@ TEST_F(AdapterConfigTest, AcceptsTheProgramsAdapters) {
   }
 }
 
+// Their tensors mean the same in a program with another dropout.
+TEST_F(AdapterConfigTest, AcceptsWhatActsInTrainingAlone) {
+  write(R"({"r": 8, "dropout": 0.5})");
+  const std::string own = R"({"adapters": {"wq": {"r": 8, "dropout": 0.0}})";
+  EXPECT_THROW(check(own + "}"), UserError);
+  EXPECT_NO_THROW(check(own + R"(, "adapter_training": ["dropout"]})"));
+}
+
 TEST_F(AdapterConfigTest, RefusesOtherAdapters) {
   for (const char *config : {R"({"r": 4})", R"({"r": 8, "pattern": {"x": 4}})", "[]", "{"}) {
     write(config);

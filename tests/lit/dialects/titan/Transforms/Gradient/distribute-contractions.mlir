@@ -7,6 +7,33 @@
 !y = !titan.tensor<f32[seq = 64, ffn = 24]>
 !s = !titan.tensor<f32[]>
 
+// The product alone: thin factors one after the other.
+// CHECK-LABEL: func.func @train
+// CHECK: %[[N:.*]] = titan.contract %{{.*}} -> !titan.tensor<f32[seq = 64, narrow = 2]>
+// CHECK: %[[V:.*]] = titan.contract %[[N]]
+// CHECK: titan.mul %{{.*}}, %[[V]]
+// CHECK-NOT: titan.contract
+// CHECK: return
+func.func @train(%x: !x {titan.input = "x", titan.drawn_below = 2}, %a: !a {titan.param = "a", titan.init = #titan.init<normal, [1.0]>},
+                 %b: !b {titan.param = "b", titan.init = #titan.init<normal, [1.0]>})
+    -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
+  %s = titan.constant 0.5 : !s
+  %p = titan.contract %a, %b : (!a, !b) -> !w
+  %scaled = titan.mul %s, %p : (!s, !w) -> !w
+  %y = titan.contract %x, %scaled : (!x, !w) -> !y
+  %loss = titan.reduce sum %y : !y -> !s
+  return %loss : !s
+}
+
+// -----
+
+!x = !titan.tensor<f32[seq = 64, embed = 16]>
+!w = !titan.tensor<f32[embed = 16, ffn = 24]>
+!a = !titan.tensor<f32[embed = 16, narrow = 2]>
+!b = !titan.tensor<f32[narrow = 2, ffn = 24]>
+!y = !titan.tensor<f32[seq = 64, ffn = 24]>
+!s = !titan.tensor<f32[]>
+
 // The base is frozen: the product would need the gradient of the sum, 2 * 64 * 16 * 24 operations.
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: %[[X:[^:]*]]: {{[^%]*}}%[[W:[^:]*]]: {{[^%]*}}%[[A:[^:]*]]: {{[^%]*}}%[[B:[^:]*]]: !titan
