@@ -26,6 +26,7 @@ private:
   void emitGrouping();
   void emitSelection();
   void emitRow(const std::string &position);
+  void emitStartOfRows();
   void emitGroupLoop(const std::string &position, const std::string &advance);
   void emitBlock();
   void emitCopy(const Access &rows, const std::string &block, ArrayRef<IndexDim> dims,
@@ -45,8 +46,9 @@ private:
   Access lhs, other, indices, table; ///< `other`: the rows that are not `lhs`
   /// The dimensions of a row of `lhs`, and of a row of `other`.
   SmallVector<IndexDim> left, right;
-  /// The loops over the rows. Those of them over dimensions of the table are `parallel`.
-  SmallVector<Loop> rows, parallel;
+  /// The loops over the rows. Those of them over dimensions of the table are `parallel`, those over
+  /// dimensions that `other` lacks are `summed`. The latter are the innermost ones.
+  SmallVector<Loop> rows, parallel, summed;
   Loop along; ///< over the elements of the table
   SizeExpr numRows, numGroups;
   // Names of emitted variables. The rows that select one element of the table are a group.
@@ -103,9 +105,12 @@ GroupedContract::GroupedContract(FunctionEmitter &emitter, GroupedContractOp op)
   int64_t dim = tableType.findDimIndex(op.getAlongAttr());
   (void)emitter.getLocalIndex(tableType, dim, ""); // declares variables before the loops
   along = {{op.getAlong().str()}, emitter.sizes().getDims(tableType)[dim].size, "at"};
-  for (const Loop &row : rows)
+  for (const Loop &row : rows) {
     if (table.strides.count(row.getKey()))
       parallel.push_back(row);
+    if (!other.strides.count(row.getKey()))
+      summed.push_back(row);
+  }
   numRows = getCount(rows);
   numGroups = getCount(parallel) * along.size;
   for (auto [name, wanted] :
@@ -157,13 +162,28 @@ void GroupedContract::emitGrouping() {
   out.close(");");
 }
 
+/// Opens a loop over the packed rows that belong to one row of the result, if `p` is the first of
+/// them. They are adjacent, and one thread adds all of them.
+void GroupedContract::emitStartOfRows() {
+  auto getRow = [&](const std::string &p) {
+    return order + "[" + first + " + " + p + "] / " + getCount(summed).atom();
+  };
+  out.line("const int64_t row = " + getRow("p") + ";");
+  out.line("if (p > 0 && " + getRow("p - 1") + " == row)");
+  out.line("  return;");
+  out.open("for (; p < " + count + " && " + getRow("p") + " == row; ++p)");
+}
+
 /// Copies a block of rows from or to a tensor.
 void GroupedContract::emitCopy(const Access &tensor, const std::string &block,
                                ArrayRef<IndexDim> dims, bool toBlock) {
   Access packed = makeAccess(block, dims);
   SmallVector<Loop> loops = makeLoops(dims, {&tensor, &packed});
   nameLoops(loops, static_cast<int>(rows.size()));
+  const bool adds = !toBlock && !summed.empty();
   out.open("tm::forEachRow(" + count + ", " + getCount(dims).str() + ", [&](int64_t p)");
+  if (adds)
+    emitStartOfRows();
   emitRow(first + " + p");
   openLoops(out, loops);
   SmallVector<Loop> all = rows;
@@ -174,8 +194,10 @@ void GroupedContract::emitCopy(const Access &tensor, const std::string &block,
   if (toBlock)
     out.line(inBlock + " = " + inTensor + ";");
   else
-    out.line(inTensor + (op.getInto() ? " += " : " = ") + inBlock + ";");
+    out.line(inTensor + (op.getInto() || adds ? " += " : " = ") + inBlock + ";");
   closeLoops(out, loops);
+  if (adds)
+    out.close();
   out.close(");");
 }
 
@@ -254,19 +276,23 @@ void GroupedContract::emitRowsOnDevice() {
                     terms = makeLoops(left, {&lhs, &table});
   nameLoops(columns, static_cast<int>(rows.size()));
   SmallVector<Loop> element = rows;
+  llvm::erase_if(element, [&](const Loop &row) { return !other.strides.count(row.getKey()); });
   llvm::append_range(element, columns);
-  nameLoops(terms, static_cast<int>(element.size()));
+  nameLoops(terms, static_cast<int>(rows.size() + columns.size()));
   openKernel(out, element);
-  emitSelection();
   out.line("tm::Sum<" + type + "> total;");
+  openLoops(out, summed);
+  emitSelection();
   out.open("if (at >= 0 && at < " + along.size.str() + ")");
   openLoops(out, terms);
   SmallVector<Loop> all = element;
+  llvm::append_range(all, summed);
   llvm::append_range(all, terms);
   all.push_back(along);
   emitSum(all);
   closeLoops(out, terms);
   out.close();
+  closeLoops(out, summed);
   out.line(getElement(other, element) + (op.getInto() ? " += " : " = ") + type + "(total.get());");
   closeKernel(out);
 }

@@ -21,14 +21,11 @@ class Fault:
 
 
 KNOWN = [
-    Fault("C12", "biases of the results of experts on an axis of experts: rows of every choice would be reduced and "
-          "gathered, so that the axis gathers the experts",
-          ("GptOss_20B, shard 8, *",), ("all_gather over shard", "reduce_scatter over shard", "peak")),
     Fault("C14", "the stages of a rank have separate slots, and messages wait in slots",
           ("*interleaved_1f1b m *", "*looped_bfs m *"), ("stashes*",)),
     Fault("C18", "shifted values are saved, or kept while a layer is recomputed", ("Tide_Small, shard 8", "Tide_Small, shard 8, *"),
           ("peak", "residuals")),
-    Fault("C20", "the last product of experts has a row for every choice, in f32",
+    Fault("C20", "a rank with fewer experts than a token has choices has a row for every choice",
           ("Mixtral_8x7B, shard 8, recompute full, tokens move", "*, batch first", "DeepSeek_V3, shard 64, *"),
           ("peak",)),
 ]

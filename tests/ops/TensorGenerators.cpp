@@ -34,16 +34,22 @@ static Case drawContract(Draw &draw) {
 }
 
 /// A table of matrices, as the right operand or as the result. The indices share dimensions with
-/// the rows, and sometimes with the table. The sum may start from a tensor.
+/// the rows, and sometimes with the table. Rows may be sums over several indices. The sum may start
+/// from a tensor.
 static Case drawGroupedContract(Draw &draw) {
   DimAttr along = draw.dim();
   Dims indices = draw.dims(1, 2), own = draw.dims(0, 1), left = draw.dims(0, 1),
        right = draw.dims(0, 1);
   Dims shared = draw.chance(0.3) ? draw.drawSome(indices) : Dims();
-  Dims lhs = draw.reorder(unite(unite(draw.drawSome(indices), own), left)),
-       other = draw.reorder(unite(unite(indices, own), right)),
-       table = draw.reorder(unite(unite(unite({along}, shared), left), right));
   bool readsTable = draw.chance();
+  Dims ofLhs = draw.drawSome(indices), ofRows = indices;
+  if (readsTable && draw.chance(0.3)) {
+    Dims summed = draw.drawSome(unite(ofLhs, shared));
+    llvm::erase_if(ofRows, [&](DimAttr dim) { return llvm::is_contained(summed, dim); });
+  }
+  Dims lhs = draw.reorder(unite(unite(ofLhs, own), left)),
+       other = draw.reorder(unite(unite(ofRows, own), right)),
+       table = draw.reorder(unite(unite(unite({along}, shared), left), right));
   const Dims &result = readsTable ? other : table;
   std::vector<Tensor> operands = {draw.real(lhs), draw.real(readsTable ? table : other),
                                   draw.integer(indices, 0, along.getSize() - 1)};

@@ -19,11 +19,18 @@ NamedTensorType dropDim(NamedTensorType type, StringAttr along) {
   return NamedTensorType::get(type.getElementType(), dims);
 }
 
-/// Products with the gathered elements of the table.
+/// Products with the gathered elements of the table. Of elements that only table and indices
+/// distinguish, `lhs` is multiplied with the sum.
 Value contractGathered(GroupedContractOp op, TensorBuilder &math) {
   NamedTensorType table = op.getRhs().getType();
   NamedTensorType rows = joinTypes(dropDim(table, op.getAlongAttr()), op.getIndices().getType());
   Value gathered = math.create<GatherOp>(rows, op.getRhs(), op.getIndices(), op.getAlongAttr());
+  SmallVector<DimAttr> dims;
+  llvm::copy_if(rows.getDims(), std::back_inserter(dims), [&](DimAttr dim) {
+    return op.getLhs().getType().hasDim(dim.getName()) ||
+           op.getResult().getType().hasDim(dim.getName());
+  });
+  gathered = math.fitTo(gathered, NamedTensorType::get(rows.getElementType(), dims));
   return math.create<ContractOp>(op.getResult().getType(), op.getLhs(), gathered);
 }
 

@@ -87,15 +87,15 @@ static Value contractRows(GroupedContractOp op, Value lhs, Value rhs, Value tabl
 
 /// The cotangent of the rows `operand`: products of `rows` with their elements of the table. If
 /// `operand` lacks a dimension of the indices, each of its rows was used several times and receives
-/// a sum.
+/// the sum over that dimension.
 static Value contractTable(GroupedContractOp op, Value rows, Value table, Value operand, Vjp &v) {
   Type widest = getFactorType(rows, table);
   rows = v.cast(rows, widest);
   table = v.cast(table, widest);
-  SmallVector<DimAttr> dims = op.getRowDims();
-  llvm::append_range(dims, op.getTableDims(getTensorType(operand)));
-  auto type = NamedTensorType::get(v.getSumType(operand, rows).getElementType(), dims);
-  if (type.getRank() > getTensorType(operand).getRank())
+  NamedTensorType type = v.getSumType(operand, rows);
+  const bool isSum = llvm::any_of(op.getIndices().getType().getDims(),
+                                  [&](DimAttr dim) { return !type.hasDim(dim.getName()); });
+  if (isSum)
     type = type.withElementType(getAccumulationType(type.getElementType()));
   auto product = v.create<GroupedContractOp>(type, rows, table, op.getIndices(), op.getAlongAttr());
   markGradKind(product, operand);

@@ -3,6 +3,7 @@
 #include "base/kernels/SumBlocks.h"
 #include "dialects/titan/IR/ElementTypes.h"
 #include "dialects/titan/IR/Starts.h"
+#include "dialects/titan/IR/SummedIndices.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -133,6 +134,12 @@ Value GroupedContractOp::getOtherRows() {
   return getTable() == getRhs() ? Value(getResult()) : Value(getRhs());
 }
 
+bool titan::ir::sumsIndices(GroupedContractOp op) {
+  return op.getTable() == op.getRhs() &&
+         llvm::any_of(op.getIndices().getType().getDims(),
+                      [&](DimAttr dim) { return !op.getResult().getType().hasDim(dim.getName()); });
+}
+
 SmallVector<DimAttr> GroupedContractOp::getRowDims() {
   auto table = cast<NamedTensorType>(getTable().getType()),
        other = cast<NamedTensorType>(getOtherRows().getType());
@@ -155,7 +162,7 @@ SmallVector<DimAttr> GroupedContractOp::getTableDims(NamedTensorType rows) {
   return dims;
 }
 
-/// (C2) to (C5): the dimensions of a grouped contraction.
+/// (C2), (C3) and (C5): the dimensions of a grouped contraction.
 static LogicalResult verifyGroupedDims(GroupedContractOp op) {
   NamedTensorType lhs = op.getLhs().getType(), rhs = op.getRhs().getType(),
                   indices = op.getIndices().getType(), result = op.getResult().getType();
@@ -173,10 +180,6 @@ static LogicalResult verifyGroupedDims(GroupedContractOp op) {
           has(lhs, dim) + has(rhs, dim) + has(indices, dim) < 2)
         return op.emitOpError("(C3) only one operand has dimension ")
                << dim.getName() << ", which the result lacks";
-  for (DimAttr dim : indices.getDims())
-    if (!result.hasDim(along) && !has(result, dim))
-      return op.emitOpError("(C4) the result lacks dimension ")
-             << dim.getName() << " of the indices";
   return success();
 }
 
@@ -191,6 +194,9 @@ LogicalResult GroupedContractOp::verify() {
            << " must be one of either the right operand or the result, and of nothing else";
   if (failed(verifyGroupedDims(*this)))
     return failure();
+  if (sumsIndices(*this) && getAccumulationType(result.getElementType()) != result.getElementType())
+    return emitOpError("(C4) the result sums over indices, so it cannot have elements of ")
+           << result.getElementType();
   Type element = lhs.getElementType();
   if (!isa<FloatType>(element) || element != rhs.getElementType() ||
       !isSameOrWiderFloat(element, result.getElementType()))

@@ -193,13 +193,17 @@ def Titan_GroupedContractOp : Titan_Op<"grouped_contract", [Pure]> {
     matrix product (Gale et al. 2022, MegaBlocks, arXiv 2211.15841). Sums are computed in f32 at least
     and rounded once.
 
+    A result without `along` may lack dimensions of the indices. A row is then a sum over several indices,
+    such as the weighted sum over the elements that a token selects.
+
     With `into`, the sums are added to that tensor; the result may overwrite it.
 
     Constraints:
     - (C1) exactly one of right operand and result has the dimension `along`; no other tensor has it.
     - (C2) every other dimension of the result is a dimension of an operand, of the same size.
     - (C3) a dimension that the result lacks is a dimension of two operands.
-    - (C4) a result without `along` has the dimensions of the indices.
+    - (C4) a result without `along` that lacks a dimension of the indices has an element type in which many
+      terms are added: at least f32.
     - (C5) a dimension of both operands and the result is a dimension of the indices.
     - (C6) the operands have one floating-point type; the result has that type or a wider one.
     - (C7) the indices are i64.

@@ -7,11 +7,12 @@ dist.mesh @mesh [#dist.axis<ep = 2>]
 !w = !titan.tensor<f32[experts = 8, embed = 16, ffn = 24], <[{ep}, {}, {}]>>
 !i = !titan.tensor<i64[seq = 64, slot = 2], <[{}, {}]>>
 !y = !titan.tensor<f32[seq = 64, slot = 2, ffn = 24], <[{}, {}, {}] partial sum {ep}>>
+!sum = !titan.tensor<f32[seq = 64, embed = 16], <[{}, {}] partial sum {ep}>>
 !dy = !titan.tensor<f32[seq = 64, slot = 2, ffn = 24], <[{}, {}, {}]>>
 
 // CHECK-LABEL: void run(Context &ctx) {
 func.func @train(%x: !x {titan.input = "x"} loc("x"), %w: !w {titan.param = "w", titan.init = #titan.init<constant, [0.0]>} loc("w"), %i: !i {titan.input = "i"} loc("i"), %dy: !dy {titan.input = "dy"} loc("dy"))
-    -> (!y {titan.output = "y", titan.unreduced}, !w {titan.output = "dw"})
+    -> (!y {titan.output = "y", titan.unreduced}, !w {titan.output = "dw"}, !sum {titan.output = "sum", titan.unreduced})
     attributes {titan.program = "train"} {
   // Rows of other ranks' experts stay 0. Rows are ordered by expert, and blocks of the rows of an
   // expert are packed for one product.
@@ -36,5 +37,17 @@ func.func @train(%x: !x {titan.input = "x"} loc("x"), %w: !w {titan.param = "w",
   // CUDA: tm::groupByRow(ctx, ends
   // CUDA: tm::launch(ctx, experts_ep_ * embed_ * ffn_
   %dw = titan.grouped_contract %x, %dy along "experts" at %i : (!x, !dy, !i) -> !w loc("dw")
-  return %y, %dw : !y, !w
+  // Rows of one sum are adjacent in the order of an expert, and one thread adds them.
+  // CHECK: tm::fill(ctx, sum_,
+  // CHECK: tm::forEachRow([[N:count[_0-9]*]], embed_, [&](int64_t p) {
+  // CHECK-NEXT: const int64_t row = [[O:order[_0-9]*]]{{\[}}[[F:first[_0-9]*]] + p] / slot_;
+  // CHECK-NEXT: if (p > 0 && [[O]]{{\[}}[[F]] + p - 1] / slot_ == row)
+  // CHECK-NEXT: return;
+  // CHECK-NEXT: for (; p < [[N]] && [[O]]{{\[}}[[F]] + p] / slot_ == row; ++p) {
+  // CHECK: sum_[{{.*}}] += right
+  // CUDA: tm::launch(ctx, seq_ * embed_
+  // CUDA: for (int64_t {{.*}} < slot_;
+  // CUDA: total.add(
+  %sum = titan.grouped_contract %dy, %w along "experts" at %i : (!dy, !w, !i) -> !sum loc("sum")
+  return %y, %dw, %sum : !y, !w, !sum
 }

@@ -3,6 +3,7 @@
 
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/IR/OpTraits.h"
+#include "dialects/titan/IR/SummedIndices.h"
 #include "dialects/titan/IR/TensorType.h"
 #include "dialects/titan/Support/PassReport.h"
 #include "dialects/titan/Support/TensorBuilder.h"
@@ -75,8 +76,9 @@ private:
 
 /// Grouped contractions over the same indices, and the elementwise operations between them. The
 /// first contractions read rows that do not depend on an element of the table; the last ones read
-/// rows that the first ones and the elementwise operations computed. Vectors that the indices
-/// select for results of first contractions, such as biases, are rows, too.
+/// rows that the first ones and the elementwise operations computed, or sum over the indices.
+/// Vectors that the indices select for results of first contractions, such as biases, are rows,
+/// too.
 class RowsOfElements {
 public:
   RowsOfElements(GroupedContractOp first, TableDivision &division)
@@ -136,7 +138,8 @@ private:
            });
   }
 
-  bool readsRows(GroupedContractOp op) { return rows.contains(op.getLhs()); }
+  /// Whether the results, which are sums over the shards, are no rows of elements.
+  bool isLast(GroupedContractOp op) { return rows.contains(op.getLhs()) || sumsIndices(op); }
 
   /// Finds the rows and, in their order, all operations. A last contraction must read every row.
   bool collect() {
@@ -146,8 +149,7 @@ private:
       bool reads = llvm::any_of(op.getOperands(), [&](Value v) { return rows.contains(v); });
       if (isGrouped) {
         ops.push_back(&op);
-        // The last ones sum over the shards; their results are no rows of elements.
-        if (readsRows(grouped))
+        if (isLast(grouped))
           ++numLast;
         else
           rows.insert(grouped.getResult());
@@ -217,14 +219,15 @@ private:
     TensorBuilder builder(opBuilder, op.getLoc());
     NamedTensorType result = op.getResult().getType();
     Value table = splitTable(op.getRhs(), builder);
-    auto divided = builder.create<GroupedContractOp>(withShard(result), op.getLhs(), table,
-                                                     getLocalIndices(builder), local.getName());
+    auto divided =
+        builder.create<GroupedContractOp>(sumsIndices(op) ? result : withShard(result), op.getLhs(),
+                                          table, getLocalIndices(builder), local.getName());
     divided->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     Value value = divided;
-    if (readsRows(op))
-      value = builder.create<ReduceOp>(result, dist::ReductionKind::Sum, divided);
-    else
+    if (!isLast(op))
       rows.insert(value);
+    else if (!sumsIndices(op))
+      value = builder.create<ReduceOp>(result, dist::ReductionKind::Sum, divided);
     op.getResult().replaceAllUsesWith(value);
     replaced.push_back(op);
   }

@@ -27,9 +27,11 @@ struct Match {
   bool isOfIndices(DimAttr dim) { return gather.getIndices().getType().hasDim(dim.getName()); }
 
   /// Whether every element is a matrix: it has summed dimensions, and dimensions of the result that
-  /// the rows lack. Without the latter, the gathered tensor is no larger than the rows.
+  /// the rows lack. Without the latter, the gathered tensor is no larger than the rows. The vectors
+  /// of elements that are matrices elsewhere, such as biases, may have no summed dimensions if the
+  /// contraction sums over indices.
   bool selectsMatrices() {
-    bool hasSummed = false, hasFree = false;
+    bool hasSummed = sumsIndices() && selectsOtherMatrices(), hasFree = false;
     for (DimAttr dim : gather.getInput().getType().getDims()) {
       if (dim.getName() == gather.getAlongAttr() || isOfIndices(dim))
         continue;
@@ -43,22 +45,19 @@ struct Match {
     return hasSummed && hasFree;
   }
 
-  /// The result before the sum over dimensions of the indices: these follow the other dimensions of
-  /// the rows.
+  bool sumsIndices() {
+    return llvm::any_of(gather.getIndices().getType().getDims(),
+                        [&](DimAttr dim) { return !result.hasDim(dim.getName()); });
+  }
+
+  bool selectsOtherMatrices() {
+    return llvm::any_of(gather.getIndices().getUsers(),
+                        [](Operation *user) { return isa<GroupedContractOp>(user); });
+  }
+
   NamedTensorType getProductType() {
-    SmallVector<DimAttr> dims, free;
-    for (DimAttr dim : result.getDims())
-      (getTensorType(rows).hasDim(dim.getName()) || isOfIndices(dim) ? dims : free).push_back(dim);
-    bool sums = false;
-    for (DimAttr dim : gather.getIndices().getType().getDims())
-      if (!result.hasDim(dim.getName())) {
-        dims.push_back(dim);
-        sums = true;
-      }
-    if (!sums)
-      return result;
-    llvm::append_range(dims, free);
-    return NamedTensorType::get(getAccumulationType(result.getElementType()), dims);
+    return sumsIndices() ? result.withElementType(getAccumulationType(result.getElementType()))
+                         : result;
   }
 };
 
@@ -87,7 +86,7 @@ public:
         match->getProductType(), match->rows, match->gather.getInput(), match->gather.getIndices(),
         match->gather.getAlongAttr());
     // As a contraction, which rounds the term of each rank.
-    Value sum = builder.fitTo(product, match->result, /*roundBeforeReduce=*/true);
+    Value sum = builder.cast(product, match->result.getElementType(), /*roundBeforeReduce=*/true);
     for (Operation *op : {product.getOperation(), sum.getDefiningOp()})
       op->setDiscardableAttrs(contract->getDiscardableAttrDictionary());
     rewriter.replaceOp(contract, sum);

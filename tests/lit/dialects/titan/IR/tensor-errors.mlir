@@ -212,10 +212,10 @@ func.func @f(%x: !titan.tensor<f32[seq = 8, embed = 4]>, %w: !titan.tensor<f32[e
 
 // -----
 
-// The products of the selected elements are rows of the result.
-func.func @f(%x: !titan.tensor<f32[seq = 8, embed = 4]>, %w: !titan.tensor<f32[experts = 3, embed = 4, ffn = 2]>, %i: !titan.tensor<i64[seq = 8]>) {
-  // expected-error @+1 {{(C4) the result lacks dimension "seq" of the indices}}
-  %0 = titan.grouped_contract %x, %w along "experts" at %i : (!titan.tensor<f32[seq = 8, embed = 4]>, !titan.tensor<f32[experts = 3, embed = 4, ffn = 2]>, !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[ffn = 2]>
+// A sum over indices would round in bf16 after each term.
+func.func @f(%x: !titan.tensor<bf16[seq = 8, embed = 4]>, %w: !titan.tensor<bf16[experts = 3, embed = 4, ffn = 2]>, %i: !titan.tensor<i64[seq = 8]>) {
+  // expected-error @+1 {{(C4) the result sums over indices, so it cannot have elements of 'bf16'}}
+  %0 = titan.grouped_contract %x, %w along "experts" at %i : (!titan.tensor<bf16[seq = 8, embed = 4]>, !titan.tensor<bf16[experts = 3, embed = 4, ffn = 2]>, !titan.tensor<i64[seq = 8]>) -> !titan.tensor<bf16[ffn = 2]>
   return
 }
 

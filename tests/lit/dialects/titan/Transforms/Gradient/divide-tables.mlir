@@ -59,6 +59,19 @@ func.func @biases(%x: !x, %w1: !w1, %b1: !titan.tensor<f32[experts = 4, ffn = 6]
   return %y, %n : !y, !y
 }
 
+// Contractions that sum over indices are last ones, and sum over the shards themselves.
+// CHECK-LABEL: func.func @sums
+func.func @sums(%x: !x, %w1: !w1, %w2: !w2, %b2: !titan.tensor<f32[experts = 4, embed = 4]>, %s: !titan.tensor<f32[seq = 8, slot = 2]>, %i: !i) -> (!x, !x) {
+  // CHECK: titan.grouped_contract {{.*}} -> !titan.tensor<f32[experts.shard = 2 of experts, seq = 8, slot = 2, ffn = 6]>
+  // CHECK: titan.grouped_contract {{.*}} along "experts.local" {{.*}} -> !titan.tensor<f32[seq = 8, embed = 4]>
+  // CHECK: titan.grouped_contract {{.*}} along "experts.local" {{.*}} -> !titan.tensor<f32[seq = 8, embed = 4]>
+  // CHECK-NOT: titan.reduce
+  %g = titan.grouped_contract %x, %w1 along "experts" at %i : (!x, !w1, !i) -> !h
+  %y = titan.grouped_contract %g, %w2 along "experts" at %i : (!h, !w2, !i) -> !x
+  %z = titan.grouped_contract %s, %b2 along "experts" at %i : (!titan.tensor<f32[seq = 8, slot = 2]>, !titan.tensor<f32[experts = 4, embed = 4]>, !i) -> !x
+  return %y, %z : !x, !x
+}
+
 // -----
 
 // The axis shards an earlier dimension of the table: nothing is divided.
