@@ -90,8 +90,8 @@ Value InputDropout::contract(const Value &lhs, const Value &rhs, const TensorTyp
   const Recorder::DroppingTerm term = found->second;
   std::erase(unused, term.loc);
   auto withOther = [&](const Value &other, ValueId of) {
-    const Value part = Value::ofTensor(of);
-    return isRight ? contract(other, part, type, at) : contract(part, other, type, at);
+    const Value operand = Value::ofTensor(of);
+    return isRight ? contract(other, operand, type, at) : contract(operand, other, type, at);
   };
   const Value &other = isRight ? lhs : rhs;
   const Value dropped = elaboration.tensors.dropout(other, term.rate, at);

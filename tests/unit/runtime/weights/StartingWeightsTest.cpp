@@ -331,7 +331,7 @@ TEST_F(StartingWeightsTest, RefusesShorterTensorsElsewhere) {
 // A copy has a second entry, that of its original, which applies where no source has the copy: by
 // the names of the map, and by those of the program.
 TEST_F(StartingWeightsTest, CopiesStartAsTheirOriginals) {
-  needed = {{"w", "w", {}, {2, 3}}, {"twin.w", "twin.w", {}, {2, 3}}};
+  needed = {{"w", "w", {}, {2, 3}, DType::F64}, {"twin.w", "twin.w", {}, {2, 3}, DType::F64}};
   map = {"hf",
          {{"w", "w.weight", {2, 3}, 0, {2, 3}, {3, 1}},
           {"twin.w", "twin.w.weight", {2, 3}, 0, {2, 3}, {3, 1}},
