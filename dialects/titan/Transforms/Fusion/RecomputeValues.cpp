@@ -134,8 +134,10 @@ private:
         stretchOf[known] = stretchOf.lookup(user);
         ++numRecomputed;
         for (OpOperand &operand : known->getOpOperands())
-          if (Operation *copied = copies.lookup({operand.get().getDefiningOp(), loop}))
+          if (Operation *copied = copies.lookup({operand.get().getDefiningOp(), loop})) {
+            moveBefore(copied, known); // perhaps a copy for a later user
             operand.set(copied->getResult(0));
+          }
       }
       moveBefore(known, user);
     }
