@@ -93,7 +93,8 @@ std::vector<std::string> Reports::listUnused(const std::vector<std::string> &can
     counts = countNames(diags.sourceManager().text(counted->loc));
   }
   for (const std::string &candidate : candidates)
-    if (context.frame->scope->findOwn(candidate) && counts[candidate] == 1)
+    if (const auto found = counts.find(candidate);
+        found != counts.end() && found->second == 1 && context.frame->scope->findOwn(candidate))
       unused.push_back(candidate);
   return unused;
 }
