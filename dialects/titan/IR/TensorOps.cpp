@@ -3,7 +3,6 @@
 #include "base/kernels/SumBlocks.h"
 #include "dialects/titan/IR/ElementTypes.h"
 #include "dialects/titan/IR/Starts.h"
-#include "dialects/titan/IR/SummedIndices.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -134,10 +133,10 @@ Value GroupedContractOp::getOtherRows() {
   return getTable() == getRhs() ? Value(getResult()) : Value(getRhs());
 }
 
-bool titan::ir::sumsIndices(GroupedContractOp op) {
-  return op.getTable() == op.getRhs() &&
-         llvm::any_of(op.getIndices().getType().getDims(),
-                      [&](DimAttr dim) { return !op.getResult().getType().hasDim(dim.getName()); });
+bool GroupedContractOp::sumsIndices() {
+  return getTable() == getRhs() && llvm::any_of(getIndices().getType().getDims(), [&](DimAttr dim) {
+           return !getResult().getType().hasDim(dim.getName());
+         });
 }
 
 SmallVector<DimAttr> GroupedContractOp::getRowDims() {
@@ -194,7 +193,7 @@ LogicalResult GroupedContractOp::verify() {
            << " must be one of either the right operand or the result, and of nothing else";
   if (failed(verifyGroupedDims(*this)))
     return failure();
-  if (sumsIndices(*this) && getAccumulationType(result.getElementType()) != result.getElementType())
+  if (sumsIndices() && getAccumulationType(result.getElementType()) != result.getElementType())
     return emitOpError("(C4) the result sums over indices, so it cannot have elements of ")
            << result.getElementType();
   Type element = lhs.getElementType();

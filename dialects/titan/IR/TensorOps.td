@@ -235,6 +235,8 @@ def Titan_GroupedContractOp : Titan_Op<"grouped_contract", [Pure]> {
     llvm::SmallVector<DimAttr> getRowDims();
     /// The dimensions of the table, except those of the indices and `along`, that `rows` has.
     llvm::SmallVector<DimAttr> getTableDims(NamedTensorType rows);
+    /// Whether each row of the result is a sum over several indices.
+    bool sumsIndices();
   }];
   let hasVerifier = 1;
 }

@@ -3,7 +3,6 @@
 
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/IR/OpTraits.h"
-#include "dialects/titan/IR/SummedIndices.h"
 #include "dialects/titan/IR/TensorType.h"
 #include "dialects/titan/Support/PassReport.h"
 #include "dialects/titan/Support/TensorBuilder.h"
@@ -139,7 +138,7 @@ private:
   }
 
   /// Whether the results, which are sums over the shards, are no rows of elements.
-  bool isLast(GroupedContractOp op) { return rows.contains(op.getLhs()) || sumsIndices(op); }
+  bool isLast(GroupedContractOp op) { return rows.contains(op.getLhs()) || op.sumsIndices(); }
 
   /// Finds the rows and, in their order, all operations. A last contraction must read every row.
   bool collect() {
@@ -219,14 +218,14 @@ private:
     TensorBuilder builder(opBuilder, op.getLoc());
     NamedTensorType result = op.getResult().getType();
     Value table = splitTable(op.getRhs(), builder);
-    auto divided =
-        builder.create<GroupedContractOp>(sumsIndices(op) ? result : withShard(result), op.getLhs(),
-                                          table, getLocalIndices(builder), local.getName());
+    auto divided = builder.create<GroupedContractOp>(op.sumsIndices() ? result : withShard(result),
+                                                     op.getLhs(), table, getLocalIndices(builder),
+                                                     local.getName());
     divided->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     Value value = divided;
     if (!isLast(op))
       rows.insert(value);
-    else if (!sumsIndices(op))
+    else if (!op.sumsIndices())
       value = builder.create<ReduceOp>(result, dist::ReductionKind::Sum, divided);
     op.getResult().replaceAllUsesWith(value);
     replaced.push_back(op);
