@@ -30,8 +30,8 @@ struct WeightMap {
   /// Stored tensors that may exist and then equal another one: copy, original.
   std::vector<std::pair<std::string, std::string>> copies;
   std::vector<std::string> unused; ///< glob patterns of tensors that the model does not need
-  /// Parameters without a tensor, which the program's function `merge` reads: files contain them
-  /// merged into others.
+  /// Parameters that exports do not contain: the program's function `merge` merges them into
+  /// others, or a rule of the run excludes them.
   std::vector<std::string> merged = {};
 };
 

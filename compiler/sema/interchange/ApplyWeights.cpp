@@ -284,14 +284,14 @@ static void addLayout(const Layout &layout, std::vector<StoredTensor> &tensors) 
 }
 
 /// Adds the tensors of the original as an alternative for its copy.
-static void addOriginal(const std::string &copy, WeightMap &map) {
-  const std::string original = copy.substr(copy.find('.') + 1);
+static void addOriginal(const Parameter &copy, WeightMap &map) {
+  const std::string original = copy.getOriginalName();
   const auto found = std::find_if(map.parameters.begin(), map.parameters.end(),
                                   [&](const auto &each) { return each.parameter == original; });
   if (found == map.parameters.end())
     return;
   StoredParameter alternative = *found;
-  alternative.parameter = copy;
+  alternative.parameter = copy.name;
   map.parameters.push_back(std::move(alternative));
 }
 
@@ -320,7 +320,7 @@ std::optional<WeightMap> applyWeights(const std::vector<AppliedWeights> &weights
       map.merged.push_back(name);
   for (const Parameter &parameter : model.parameters) {
     if (parameter.initFrom == "copy")
-      addOriginal(parameter.name, map);
+      addOriginal(parameter, map);
     if (!parameter.isExported)
       map.merged.push_back(parameter.name);
   }

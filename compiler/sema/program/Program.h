@@ -142,6 +142,12 @@ struct Parameter {
   bool isUpdated = false; ///< a buffer, in some iteration
   size_t firstRule = 0; ///< of the run that applies: after the rule of the adapter that declares it
   Location loc;
+
+  /// The name without its first segment: `w` for `reference.w`; empty if there is no other one.
+  std::string getOriginalName() const {
+    const size_t dot = name.find('.');
+    return dot == std::string::npos ? "" : name.substr(dot + 1);
+  }
 };
 
 struct Input {

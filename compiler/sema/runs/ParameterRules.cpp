@@ -227,8 +227,7 @@ const Value *groupValue(const Run &run, const std::string &name, const Parameter
 /// Reports a copy whose original the model lacks: the parameter without the first part of its name.
 static void checkOriginal(const ParameterRule &rule, const Parameter &copy, const Model &model,
                           DiagnosticEngine &diags) {
-  const size_t dot = copy.name.find('.');
-  const std::string name = dot == std::string::npos ? "" : copy.name.substr(dot + 1);
+  const std::string name = copy.getOriginalName();
   auto original = std::find_if(model.parameters.begin(), model.parameters.end(),
                                [&](const Parameter &each) { return each.name == name; });
   const bool isLike =
