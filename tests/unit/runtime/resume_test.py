@@ -265,6 +265,16 @@ class ResumeTest(ProgramCase):
         self.assertEqual((run / "replaced/model.safetensors").read_bytes(), weights)
         self.assertEqual(len(losses(run / "replaced")), 20)
 
+    def test_lost_checkpoints_of_asynchronous_saves(self):
+        """A power cut can leave the rows of two intervals and no checkpoint: the first is complete only before the
+        second begins. Later rows are evidence of a loss."""
+        settings = ["--set", "checkpoint.every=5", "--set", "checkpoint.mode=async"]
+        for steps, status in (10, 0), (11, 1):
+            run, _ = self.train(f"run-{steps}", *settings, "--steps", steps)
+            shutil.rmtree(run / "checkpoints")
+            _, text = self.train(f"run-{steps}", *settings, "--steps", steps, status=status)
+            self.assertEqual(f"rows up to step {steps} of a run" in text, status == 1, text)
+
     def test_weights_of_a_finished_run(self):
         """status.json has the checksum of the final weights, which reveals damage."""
         run, _ = self.train("run", "--steps", 3)
