@@ -5,12 +5,12 @@ include(CMakePackageConfigHelpers)
 set(titan_package lib/cmake/Titan)
 set(MLIR_VERSION_REQUIRED 19.1)
 
-install(TARGETS titanc titan-opt titan-translate titan-interpret titan-lsp-server titan-reduce RUNTIME DESTINATION bin)
-set_target_properties(titanc titan-opt titan-translate titan-interpret titan-lsp-server titan-reduce titan_dialects PROPERTIES
+install(TARGETS titanc titan-opt titan-translate titan-interpret titan-lsp-server titan-predict titan-reduce RUNTIME DESTINATION bin)
+set_target_properties(titanc titan-opt titan-translate titan-interpret titan-lsp-server titan-predict titan-reduce titan_dialects PROPERTIES
   INSTALL_RPATH "$ORIGIN/../lib" INSTALL_RPATH_USE_LINK_PATH ON)
 install(TARGETS titan_base titan_dialects titan_sharding titan_mlir titan_warnings EXPORT TitanTargets
   LIBRARY DESTINATION lib ARCHIVE DESTINATION lib)
-install(DIRECTORY stdlib/ DESTINATION share/titan/stdlib FILES_MATCHING PATTERN *.titan PATTERN *.txt)
+install(DIRECTORY stdlib/ DESTINATION share/titan/stdlib FILES_MATCHING PATTERN *.titan PATTERN *.toml PATTERN *.txt)
 
 # titan-prepare: the Python package, its launcher, and a link to the launcher.
 set(titan_prepare share/titan/titan-prepare)

@@ -1,0 +1,90 @@
+#include "base/prediction/KernelTime.h"
+
+#include "base/Error.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace titan {
+
+static const ProductRates &findRates(const KernelWork &work, const Device &device) {
+  auto found = device.products.find(work.type);
+  if (found == device.products.end())
+    throw UserError("the machine has no `peak." + work.type + "`, the rate of products of " +
+                    work.type);
+  return found->second;
+}
+
+/// The mean of the nearest measured products' efficiencies, by inverse squared distance of the
+/// logarithms of their sizes.
+static double interpolate(const KernelWork &work, const ProductRates &rates) {
+  constexpr size_t numNeighbours = 4;
+  auto getPoint = [](double batch, double m, double n, double k) {
+    return std::array{std::log(batch), std::log(m), std::log(n), std::log(k)};
+  };
+  const auto wanted = getPoint(work.batch, work.m, work.n, work.k);
+  std::vector<std::pair<double, double>> found; // squared distance, efficiency
+  for (const MeasuredProduct &product : rates.measured) {
+    const auto point = getPoint(product.batch, product.m, product.n, product.k);
+    double distance = 0;
+    for (size_t i = 0; i < point.size(); ++i)
+      distance += (point[i] - wanted[i]) * (point[i] - wanted[i]);
+    const double flops = 2 * product.batch * product.m * product.n * product.k;
+    found.emplace_back(distance, flops / (rates.peak * product.seconds));
+  }
+  std::sort(found.begin(), found.end());
+  found.resize(std::min(found.size(), numNeighbours));
+  double weights = 0, sum = 0;
+  for (auto [distance, efficiency] : found) {
+    const double weight = 1 / (distance + 1e-6);
+    weights += weight;
+    sum += weight * efficiency;
+  }
+  return sum / weights;
+}
+
+double getProductEfficiency(const KernelWork &work, const Device &device) {
+  if (const ProductRates &rates = findRates(work, device); !rates.measured.empty())
+    return interpolate(work, rates);
+  const double blocks =
+      work.batch * std::ceil(work.m / device.tileRows) * std::ceil(work.n / device.tileColumns);
+  // A division along k fills a wave that is not full, as long as its parts are deep enough.
+  const double maxParts = std::max(1.0, std::floor(work.k / (4 * std::max(1.0, device.halfDepth))));
+  const double parts = std::min(maxParts, std::max(1.0, std::floor(device.cores / blocks)));
+  const double waves = std::ceil(blocks * parts / device.cores);
+  const double edge =
+      work.batch * work.m * work.n / (blocks * device.tileRows * device.tileColumns);
+  const double depth = work.k / parts;
+  return device.productEfficiency * depth / (depth + device.halfDepth) * edge *
+         (blocks * parts / (waves * device.cores));
+}
+
+/// The bandwidth of the smallest level that holds all that the kernel touches.
+static double getBandwidth(double bytes, const Device &device) {
+  for (const MemoryLevel &level : device.levels)
+    if (bytes <= level.bytes)
+      return level.bandwidth;
+  return device.levels.back().bandwidth;
+}
+
+static double getArithmeticSeconds(const KernelWork &work, const Device &device) {
+  switch (work.kind) {
+  case KernelKind::Product:
+    return work.flops / (findRates(work, device).peak * getProductEfficiency(work, device));
+  case KernelKind::Attention:
+    return work.flops / (findRates(work, device).peak * device.attentionForward);
+  case KernelKind::AttentionGradient:
+    return work.flops / (findRates(work, device).peak * device.attentionBackward);
+  case KernelKind::Loop:
+    return work.arithmetic / device.arithmetic + work.special / device.special;
+  }
+  return 0;
+}
+
+double getKernelSeconds(const KernelWork &work, const Device &device) {
+  const double bytes = work.bytesRead + work.bytesWritten;
+  return std::max(getArithmeticSeconds(work, device), bytes / getBandwidth(bytes, device));
+}
+
+} // namespace titan
