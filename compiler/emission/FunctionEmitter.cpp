@@ -300,14 +300,6 @@ void FunctionEmitter::emitSourceLine(Operation *op) {
   body.line(comment(line));
 }
 
-/// `contract wgrad` for a `titan.contract` of the weight gradient.
-static std::string getAction(Operation *op) {
-  std::string action = op->getName().stripDialect().str();
-  if (auto kind = op->getAttrOfType<StringAttr>(attr::kGradKind))
-    action += " " + kind.getValue().str();
-  return action;
-}
-
 void FunctionEmitter::emitTrace(Operation *op) {
   std::string now = getSourceLine(op->getLoc());
   if (now.empty())

@@ -64,9 +64,7 @@ void setOperation(func::FuncOp function, int64_t event, ProgramMemory &memory) {
   function.walk([&](Operation *op) {
     if (op == function || op->getParentOfType<ir::FusedOp>() || liveness.getStart(op) != event)
       return WalkResult::advance();
-    memory.operation = op->getName().stripDialect().str();
-    if (auto gradKind = op->getAttrOfType<StringAttr>(ir::attr::kGradKind))
-      memory.operation += " " + gradKind.getValue().str();
+    memory.operation = ir::getAction(op);
     if (auto location = op->getLoc()->findInstanceOf<FileLineColLoc>()) {
       memory.file = location.getFilename().str();
       memory.line = location.getLine();

@@ -45,8 +45,7 @@ static int64_t countStarts(Operation *op) {
          llvm::count_if(iterations, [&](int64_t at) { return layer.exists(at); });
 }
 
-/// The calls that one execution makes: one, or one per row of flat storage that is stacked.
-static int64_t countCalls(Operation *op, const Degrees &degrees) {
+int64_t dist::countCalls(Operation *op, const Degrees &degrees) {
   if (!isa<AllGatherOp, ReduceScatterOp>(op) || op->getNumOperands() != 1)
     return 1;
   auto from = cast<ir::NamedTensorType>(op->getOperand(0).getType()),

@@ -33,6 +33,10 @@ struct CollectiveUse {
 /// Bytes that a rank sends in one execution for operand `i` of a collective (CollectiveValue).
 int64_t getBytesSent(mlir::Operation *collective, unsigned i, const Degrees &degrees);
 
+/// The calls of the communication library in one execution: one, or one per row of flat storage
+/// that is stacked.
+int64_t countCalls(mlir::Operation *collective, const Degrees &degrees);
+
 /// The collectives and messages of `function` in program order. Local conversions (local_slice,
 /// make_partial) are not listed.
 std::vector<CollectiveUse> reportCollectives(mlir::FunctionOpInterface function,

@@ -23,10 +23,28 @@ template <typename Op> struct ElementwiseCost : CostModelBase<ElementwiseCost<Op
   }
 };
 
+template <typename Op> struct SpecialFunctionCost : CostModelBase<SpecialFunctionCost<Op>, Op> {
+  double getFlops(Operation *op, const dist::Degrees &degrees) const {
+    return countElements(op->getResult(0), degrees);
+  }
+  double getSpecialFlops(Operation *op, const dist::Degrees &degrees) const {
+    return getFlops(op, degrees);
+  }
+};
+
 /// Counts the function's operations that depend on an element, once per element. All other
 /// operations are computed once and do not count.
 struct ApplyCost : CostModelBase<ApplyCost, ApplyOp> {
   double getFlops(Operation *op, const dist::Degrees &degrees) const {
+    return count(op, degrees, [&](CostOpInterface cost) { return cost.getFlops(degrees); });
+  }
+  double getSpecialFlops(Operation *op, const dist::Degrees &degrees) const {
+    return count(op, degrees, [&](CostOpInterface cost) { return cost.getSpecialFlops(degrees); });
+  }
+
+private:
+  double count(Operation *op, const dist::Degrees &degrees,
+               llvm::function_ref<double(CostOpInterface)> countStep) const {
     auto apply = cast<ApplyOp>(op);
     ScalarFunctionOp callee = apply.getCallee();
     llvm::DenseSet<Value> varying;
@@ -40,7 +58,7 @@ struct ApplyCost : CostModelBase<ApplyCost, ApplyOp> {
         continue;
       varying.insert(step->getResult(0));
       if (auto cost = dyn_cast<CostOpInterface>(step))
-        each += cost.getFlops(degrees);
+        each += countStep(cost);
     }
     return each * countElements(op->getResult(0), degrees);
   }
@@ -172,13 +190,17 @@ template <typename... Ops> void attachElementwise(MLIRContext *context) {
   (Ops::template attachInterface<ElementwiseCost<Ops>>(*context), ...);
 }
 
+template <typename... Ops> void attachSpecial(MLIRContext *context) {
+  (Ops::template attachInterface<SpecialFunctionCost<Ops>>(*context), ...);
+}
+
 } // namespace
 
 void ir::registerCostModels(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, TitanDialect *) {
-    attachElementwise<NegOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp, ErfOp, SinOp, CosOp,
-                      FloorOp, AddOp, SubOp, MulOp, DivOp, PowOp, MaximumOp, MinimumOp, CompareOp,
-                      SelectOp, CumulativeSumOp>(context);
+    attachElementwise<NegOp, SqrtOp, RsqrtOp, FloorOp, AddOp, SubOp, MulOp, DivOp, MaximumOp,
+                      MinimumOp, CompareOp, SelectOp, CumulativeSumOp>(context);
+    attachSpecial<ExpOp, LogOp, TanhOp, SigmoidOp, ErfOp, SinOp, CosOp, PowOp>(context);
     ApplyOp::attachInterface<ApplyCost>(*context);
     ReduceOp::attachInterface<ReduceCost>(*context);
     ContractOp::attachInterface<ContractCost>(*context);

@@ -113,7 +113,10 @@ def Titan_ScalarOpInterface : Titan_OpInterface<"ScalarOpInterface"> {
 def Titan_CostOpInterface : Titan_OpInterface<"CostOpInterface"> {
   let description = [{ The exact number of floating-point operations. }];
   let methods = [InterfaceMethod<"FLOPs of one execution on one rank.", "double", "getFlops",
-                                 (ins "const ::titan::dist::Degrees &":$degrees)>];
+                                 (ins "const ::titan::dist::Degrees &":$degrees)>,
+                 InterfaceMethod<"Those that take many instructions: exp, log, tanh, sigmoid, erf, sin, cos, pow.",
+                                 "double", "getSpecialFlops",
+                                 (ins "const ::titan::dist::Degrees &":$degrees), "", [{ return 0; }]>];
 }
 
 def Titan_ScratchOpInterface : Titan_OpInterface<"ScratchOpInterface"> {

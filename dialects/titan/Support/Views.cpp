@@ -18,6 +18,13 @@ Value ir::getRoot(Value value) {
   return value;
 }
 
+std::string ir::getAction(Operation *op) {
+  std::string action = op->getName().stripDialect().str();
+  if (auto kind = op->getAttrOfType<StringAttr>(attr::kGradKind))
+    action += " " + kind.getValue().str();
+  return action;
+}
+
 std::string ir::getSourceName(Value value) {
   // The result of a region has the name of the value that the region yields.
   auto result = dyn_cast<OpResult>(value);

@@ -17,4 +17,8 @@ mlir::Value getRoot(mlir::Value value);
 /// argument of a program function, of its role.
 std::string getSourceName(mlir::Value value);
 
+/// The name of an operation in reports and profiles: "contract wgrad" for a `titan.contract` of the
+/// weight gradient.
+std::string getAction(mlir::Operation *op);
+
 } // namespace titan::ir
