@@ -217,6 +217,13 @@ void addInspection(CLI::App &app, Arguments &args) {
   });
   info->add_flag("--by-line", args.info.byLine,
                  "add operations and memory traffic of every source line");
+  info->add_option("--machine", args.info.machine,
+                   "predict whether the run fits this machine, and how fast it is: a name of the "
+                   "library (h100), or a file")
+      ->type_name("NAME|FILE.toml");
+  info->add_option("--step-program", args.info.stepProgram,
+                   "write what each rank does in a step, for titan-predict")
+      ->type_name("FILE.json");
   info->add_flag("--groups", args.info.groups, "list the ranks of all groups of the mesh");
   info->add_flag("--options", args.info.options, "list all options of runs");
   CLI::App *explain = app.add_subcommand("explain", "explain the code of a diagnostic");

@@ -19,6 +19,8 @@ struct InfoOptions {
   int64_t processes = 0; ///< processes to start, for an `auto` degree; 0: the minimum
   int64_t threads = 0;   ///< per process; 0: an equal share of this machine
   emission::Target target = emission::Target::Cpu; ///< whose memory to report
+  std::string machine;     ///< --machine: predict the time of a step; empty: do not
+  std::string stepProgram; ///< --step-program: write the description of a step to this file
 };
 /// Reports parameters, arithmetic, memory, communication and settings of a run.
 int infoCommand(const CommonOptions &options, const InfoOptions &info);

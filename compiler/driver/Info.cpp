@@ -1,5 +1,10 @@
 // `titanc info`: reports parameters, memory, arithmetic and communication of a run.
+#include "base/Error.h"
+#include "base/machine/DeviceOfRank.h"
+#include "base/prediction/StepProgramJson.h"
 #include "compiler/driver/Commands.h"
+#include "compiler/driver/MachineSelection.h"
+#include "compiler/driver/Output.h"
 #include "compiler/driver/RunSummary.h"
 #include "compiler/sema/modules/Suggest.h"
 
@@ -31,6 +36,38 @@ std::vector<std::pair<const sema::Dim *, int64_t>> findPaddedDims(const sema::Ch
   return found;
 }
 
+/// Predicts the time of a step. False after an error.
+static bool addPrediction(CompilerInstance &instance, const std::string &name,
+                          RunSummary &summary) {
+  std::optional<Machine> machine = loadMachine(instance, name);
+  if (!machine)
+    return false;
+  try {
+    Prediction &prediction = summary.prediction.emplace();
+    prediction.machine = std::move(*machine);
+    prediction.time = predictStep(summary.step, prediction.machine);
+    prediction.memory = getDeviceOfRank(prediction.machine.device,
+                                        countRanksPerDevice(summary.step, prediction.machine))
+                            .memory;
+    prediction.utilisation =
+        getUtilisation(summary.step, prediction.time.seconds, prediction.machine);
+    return true;
+  } catch (const UserError &error) {
+    instance.diags.report(Code::BadMachine, Location(), error.what());
+    return false;
+  }
+}
+
+/// False after an error.
+static bool writeStep(CompilerInstance &instance, const std::string &file,
+                      const RunSummary &summary) {
+  if (std::error_code error = writeOutput(writeStepProgram(summary.step), file)) {
+    reportWriteError(instance.diags, file, error);
+    return false;
+  }
+  return true;
+}
+
 int infoCommand(const CommonOptions &options, const InfoOptions &info) {
   if (info.options && options.file.empty()) {
     printOptions(nullptr, options.json);
@@ -47,6 +84,9 @@ int infoCommand(const CommonOptions &options, const InfoOptions &info) {
   if (run)
     summary = makeRunSummary(instance, *run, info.processes, info.threads, info.target);
   if (!summary)
+    return instance.finish(1);
+  if ((!info.machine.empty() && !addPrediction(instance, info.machine, *summary)) ||
+      (!info.stepProgram.empty() && !writeStep(instance, info.stepProgram, *summary)))
     return instance.finish(1);
   options.json ? printJson(*run, *summary, info.groups) : printText(*run, *summary, info.groups);
   if (info.byLine && !options.json)

@@ -204,6 +204,8 @@ void printJson(const CheckedRun &run, const RunSummary &summary, bool allGroups)
       {"lines", linesJson(summary)},
       {"options", optionsJson(run.run)},
       {"settings", settingsJson(run.run)}};
+  if (summary.prediction)
+    out["prediction"] = predictionJson(summary);
   llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(out))) << '\n';
 }
 

@@ -111,6 +111,8 @@ void printSettings(const sema::Run &run) {
 
 void printText(const CheckedRun &run, const RunSummary &summary, bool allGroups) {
   const sema::Model &model = run.train;
+  if (summary.prediction)
+    printPrediction(llvm::outs(), summary);
   llvm::outs() << "model " << run.modelName << ": " << groupDigits(model.parameterCount())
                << " parameters\n\n";
   printParameters(model, /*buffers=*/false);

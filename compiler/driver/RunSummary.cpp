@@ -1,6 +1,7 @@
 #include "compiler/driver/RunSummary.h"
 #include "compiler/driver/Compile.h"
 #include "compiler/driver/Processes.h"
+#include "compiler/plan/DescribeStep.h"
 #include "compiler/plan/PipelineRanks.h"
 #include "dialects/dist/Analysis/DividedDims.h"
 #include "dialects/dist/IR/AutoAxis.h"
@@ -124,6 +125,7 @@ std::optional<RunSummary> makeRunSummary(CompilerInstance &instance, const sema:
   addChoices(*module, summary.mesh);
   warnOfNodes(run.mesh, degrees, summary.traffic, instance.diags);
   summary.lines = reportLines(*module, degrees, along);
+  summary.step = plan::describeStep(*module, degrees, along);
   return summary;
 }
 

@@ -1,6 +1,7 @@
 // Costs of a run derived from its compiled program: arithmetic, memory and communication.
 #pragma once
 
+#include "base/prediction/StepTime.h"
 #include "compiler/driver/CompilerInstance.h"
 #include "compiler/driver/MeshReport.h"
 #include "compiler/emission/EmitCpp.h"
@@ -14,6 +15,14 @@
 #include "llvm/Support/JSON.h"
 
 namespace titan::driver {
+
+/// The predicted time of a step on a machine.
+struct Prediction {
+  Machine machine;
+  double memory = 0; ///< bytes of a rank
+  StepTime time;     ///< of RunSummary::step
+  Utilisation utilisation;
+};
 
 struct RunSummary {
   int64_t ranks = 1;
@@ -36,6 +45,8 @@ struct RunSummary {
   std::vector<plan::AttentionBalance> attention; ///< of the step, where positions are sharded
   std::vector<plan::LineCost> lines; ///< of a training step, on the rank that computes most
   plan::ShardingReport sharding;     ///< of parameters and constrained values
+  StepProgram step;
+  std::optional<Prediction> prediction; ///< if a machine is selected
   /// The rank along the axis of a pipeline that sends most bytes.
   size_t findBusiestRank() const;
 };
@@ -70,6 +81,10 @@ llvm::json::Object memoryJson(const RunSummary &summary);
 /// The arithmetic of the stages, as a table and as JSON.
 void printStages(llvm::raw_ostream &out, const plan::PipelineReport &pipeline);
 llvm::json::Array stagesJson(const RunSummary &summary);
+
+/// The predicted time of a step, as text and as JSON. Requires a prediction.
+void printPrediction(llvm::raw_ostream &out, const RunSummary &summary);
+llvm::json::Object predictionJson(const RunSummary &summary);
 
 /// The costs of the source lines, as a table with the text of each line, and as JSON.
 void printLines(llvm::raw_ostream &out, const RunSummary &summary, const SourceManager &sources);

@@ -27,7 +27,7 @@ config.substitutions += [
     ("%titan_source", config.titan_source_dir),
 ]
 
-TITAN_TOOLS = ["titan-opt", "titan-translate", "titan-interpret", "titan-syntax", "titan-reduce", "titan-lsp-server",
+TITAN_TOOLS = ["titan-opt", "titan-translate", "titan-interpret", "titan-syntax", "titan-predict", "titan-reduce", "titan-lsp-server",
                "titanc"]
 LLVM_TOOLS = ["FileCheck", "count", "not", "split-file"]
 
