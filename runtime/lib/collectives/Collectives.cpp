@@ -8,6 +8,7 @@
 #include "flight/FlightRecorder.h"
 
 #include <algorithm>
+#include <chrono>
 
 namespace titan::rt {
 
@@ -137,8 +138,24 @@ static void executeHere(const CollectiveCall &call, Staging &staging) {
   execute(call, staging);
 }
 
+/// Adds the time until its destruction to a sum.
+class AddedTime {
+public:
+  explicit AddedTime(double &sum) : sum(sum), begin(std::chrono::steady_clock::now()) {}
+  ~AddedTime() {
+    sum += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+  AddedTime(const AddedTime &) = delete;
+  AddedTime &operator=(const AddedTime &) = delete;
+
+private:
+  double &sum;
+  std::chrono::steady_clock::time_point begin;
+};
+
 void Collectives::issue(const CollectiveCall &call, int channel) {
   if (channel == kAtOnce) {
+    const AddedTime time(waited);
     if (LaneThread *lane = findLane(*call.group))
       lane->drain();
     return executeHere(call, *staging);
@@ -163,10 +180,12 @@ void Collectives::finish(int channel) {
   if (channels.size() <= static_cast<size_t>(channel))
     return; // nothing was started on this channel
   Channel &slot = channels[channel];
-  if (slot.group)
+  if (slot.group) {
     slot.group->waitAsync(channel);
-  else if (slot.lane)
+  } else if (slot.lane) {
+    const AddedTime time(waited);
     slot.lane->waitFor(slot.number);
+  }
 }
 
 namespace {

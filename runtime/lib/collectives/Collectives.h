@@ -51,6 +51,9 @@ public:
   /// Where calls are counted from now on; null: nowhere.
   void setTraffic(Traffic *counter) { traffic = counter; }
   Traffic *getTraffic() const { return traffic; }
+  /// The time for which the program's thread waited for calls so far. On devices, calls are only
+  /// queued.
+  double waitedSeconds() const { return waited; }
   /// The bytes of the memory in which calls were packed so far.
   int64_t packingBytes() const;
 
@@ -93,6 +96,7 @@ private:
   std::vector<Lane> lanes;                // created on demand
   std::vector<Channel> channels;
   Traffic *traffic = nullptr;
+  double waited = 0;
 };
 
 } // namespace titan::rt

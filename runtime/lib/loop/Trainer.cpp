@@ -11,6 +11,7 @@
 #include "Reporter.h"
 #include "Requests.h"
 #include "RunCheckpoints.h"
+#include "StepTimes.h"
 #include "StopSignal.h"
 #include "TrainStep.h"
 #include "checkpoint/Checkpoint.h"
@@ -56,7 +57,7 @@ public:
         profiler(executor, directory.path(), options.profile),
         costs(executor, directory.path(), options.costs),
         check(executor, trainStep, settings, directory.path()),
-        best(executor, settings, directory.path()),
+        best(executor, settings, directory.path()), stepTimes(executor),
         checkpoints(executor, settings, directory.path(), report, profiler) {
     for (const GroupSchedule &group : executor.program().groupSchedules)
       groupRates.emplace_back(group.scalar, LearningRate(group.schedule, settings));
@@ -280,7 +281,9 @@ private:
     while (step < last) {
       const Progress::Clock::time_point begin = Progress::Clock::now();
       profiler.beforeStep();
+      stepTimes.beginStep();
       trainOneStep();
+      stepTimes.endStep();
       Requests requests = agreeAfterStep();
       if (requests.isReady)
         checkpoints.advance();
@@ -469,6 +472,8 @@ private:
       report.say("step {}: the best evaluation so far; weights in {}", step,
                  directory.file(bestWeightsName));
     progress.endRow(step);
+    if (const std::string slow = stepTimes.findSlowRank(step); !slow.empty())
+      report.say("note: {}", slow);
   }
 
   void save(const std::string &path, Role role) {
@@ -492,6 +497,7 @@ private:
   CostReport costs;
   FiniteCheck check;
   BestWeights best;
+  StepTimes stepTimes;
   RunCheckpoints checkpoints;        // after `report`, which its thread syncs
   std::vector<WeightRow> weightRows; // of --init-from
   Identity identity;                 // of the inputs, on rank 0

@@ -214,6 +214,10 @@ void Executor::setTraffic(Traffic *traffic) {
     messages->setTraffic(traffic);
 }
 
+double Executor::waitedSeconds() const {
+  return collectives.waitedSeconds() + (messages ? messages->waitedSeconds() : 0);
+}
+
 int64_t Executor::packingBytes() const {
   return collectives.packingBytes() + (messages ? messages->packingBytes() : 0);
 }

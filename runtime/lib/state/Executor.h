@@ -81,6 +81,8 @@ public:
   void stopRecording();
   /// Where the collectives and messages of functions are counted from now on; null: nowhere.
   void setTraffic(Traffic *traffic);
+  /// The time for which functions waited for other ranks so far.
+  double waitedSeconds() const;
   /// The bytes outside the arena in which collectives pack their operands.
   int64_t packingBytes() const;
   /// Whether gradients stay valid from the next step on, in separate memory.

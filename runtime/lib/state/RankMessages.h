@@ -23,6 +23,7 @@ public:
   void setFlight(FlightRecorder *flight) { context.flight = flight; }
   /// Where messages are counted from now on; null: nowhere.
   void setTraffic(Traffic *traffic) { lanes.setTraffic(traffic); }
+  double waitedSeconds() const { return lanes.waitedSeconds(); }
   int64_t packingBytes() const { return lanes.packingBytes(); }
   /// The call that starts the next messages, for profiles and failures.
   void setCall(const char *name) { context.location = name; }

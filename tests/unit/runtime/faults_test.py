@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -151,6 +152,23 @@ class FaultsTest(ProgramCase):
             self.assertEqual(process.returncode, status, err)
             self.assertEqual("'m.count' differs between ranks 0 and 1" in err, status != 0, err)
             self.assertEqual((out / "checkpoints").exists(), status == 0)
+
+    def test_a_slow_rank_is_named(self):
+        """With the time of its steps and that of the others; a run of equal ranks says nothing."""
+        for pause, is_slow in (("1000", False), ("40000", True)):
+            port, ranks, out = free_port(), [], self.folder / f"pause-{pause}"
+            for rank, each in enumerate(("1000", pause)):
+                variables = {name: value.format(rank=rank) for name, value in self.TORCHRUN.items()}
+                ranks.append(self.start("--data", self.text, "--out", out, "--log-every", 4, "--steps", 8,
+                                        environment={**os.environ, **variables, "MASTER_PORT": port, "BIGRAM_STEP": each}))
+            outputs = [rank.communicate(timeout=60) for rank in ranks]
+            self.assertEqual([rank.returncode for rank in ranks], [0, 0], outputs)
+            found = re.search(r"note: rank 1 is slower than the others: in steps 1 to 8 it was busy for (\S+) s per step, the others for (\S+) s",
+                              outputs[0][0])
+            self.assertEqual(found is not None, is_slow, outputs[0][0])
+            if found:
+                self.assertGreater(float(found[1]), 0.04)
+                self.assertLess(float(found[2]), 0.04)
 
 
 main()
