@@ -1,7 +1,8 @@
 #include "base/files/PngFile.h"
 
+#include "base/files/Crc32.h"
+
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 namespace titan {
@@ -11,23 +12,6 @@ namespace {
 std::string bigEndian(uint32_t number) {
   return {static_cast<char>(number >> 24), static_cast<char>(number >> 16),
           static_cast<char>(number >> 8), static_cast<char>(number)};
-}
-
-/// CRC-32 of ISO 3309, as of PNG.
-uint32_t crc32(std::string_view bytes) {
-  static const std::array<uint32_t, 256> table = [] {
-    std::array<uint32_t, 256> made{};
-    for (uint32_t byte = 0; byte < 256; ++byte) {
-      made[byte] = byte;
-      for (int bit = 0; bit < 8; ++bit)
-        made[byte] = made[byte] >> 1 ^ (made[byte] & 1 ? 0xEDB88320 : 0);
-    }
-    return made;
-  }();
-  uint32_t crc = 0xFFFFFFFF;
-  for (char byte : bytes)
-    crc = crc >> 8 ^ table[(crc ^ static_cast<uint8_t>(byte)) & 0xFF];
-  return ~crc;
 }
 
 /// The checksum of zlib (RFC 1950).

@@ -158,8 +158,8 @@ std::map<std::string, std::string> describeSettings(const Settings &settings) {
   return all;
 }
 
-std::vector<Shard> saveWeights(Executor &executor, const Options &options, FileTypes types) {
-  const ShardFiles files{ExportDirectory::folderIn(options.exportDirectory),
+std::vector<Shard> saveWeights(Executor &executor, const std::string &folder, FileTypes types) {
+  const ShardFiles files{folder,
                          "model",
                          exportedShardBytes,
                          /*numbersSingle=*/false,
@@ -202,11 +202,19 @@ std::string getStoredType(const std::string &name) {
   return type ? type->stored : "";
 }
 
+std::vector<Shard> saveExportedWeights(Executor &executor, const Options &options,
+                                       const Settings &settings, const LoadedWeights &loaded,
+                                       const std::string &folder) {
+  if (executor.hasFunction("merge"))
+    executor.run("merge");
+  return saveWeights(executor, folder, chooseTypes(executor.program(), options, settings, loaded));
+}
+
 int exportWeights(Executor &executor, const Options &options, const Settings &settings) {
   executor.world().runCollectively([&] {
     if (options.exportDirectory.empty())
-      throw UserError(
-          "export needs an output directory: pass --hf DIR, or --peft DIR for adapters");
+      throw UserError("export needs an output directory: pass --hf DIR or --dcp DIR, or --peft DIR "
+                      "for adapters");
     if (options.initFrom.empty())
       throw UserError("export needs weights: pass --init-from DIR or FILE.safetensors");
   });
@@ -237,7 +245,8 @@ int exportWeights(Executor &executor, const Options &options, const Settings &se
                  "rounded: the export has %s; for equal numbers, build with --set "
                  "precision.params=f64\n",
                  getStoredName(executor.program().dtype));
-  const std::vector<Shard> shards = saveWeights(executor, options, types);
+  const std::vector<Shard> shards =
+      saveWeights(executor, ExportDirectory::folderIn(options.exportDirectory), types);
   if (directory) {
     const bool isOfSource = !files.config.empty();
     config.erase("quantization_config"); // exported weights are numbers

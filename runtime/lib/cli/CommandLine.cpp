@@ -144,9 +144,12 @@ void addCommands(CLI::App &app, Options &o) {
       ->type_name("OUTPUT");
   CLI::App *hf = command("export", "export the weights for other software", Command::Export);
   hf->add_option("--hf", o.exportDirectory, "as a Hugging Face directory")->type_name("DIR");
-  hf->add_option("--peft", o.adapterDirectory, "the adapters alone, as a directory of PEFT")
+  hf->add_option("--dcp", o.distributedDirectory, "as a directory of torch.distributed.checkpoint")
       ->type_name("DIR")
       ->excludes("--hf");
+  hf->add_option("--peft", o.adapterDirectory, "the adapters alone, as a directory of PEFT")
+      ->type_name("DIR")
+      ->excludes("--hf", "--dcp");
   const std::map<std::string, std::string> types = {
       {"auto", "auto"}, {"bf16", "bf16"}, {"f16", "f16"}, {"f32", "f32"}, {"f64", "f64"}};
   cli::addWord(

@@ -16,6 +16,7 @@
 #include "apply/Apply.h"
 #include "attention/AttentionRequest.h"
 #include "checkpoint/AdapterExport.h"
+#include "checkpoint/DistributedExport.h"
 #include "checkpoint/Export.h"
 #include "gemm/Request.h"
 #include "generation/Generate.h"
@@ -343,9 +344,11 @@ int runCommand(Preparation &preparation, World &world) {
   case Command::Apply:
     return apply(executor, options, *preparation.settings);
   case Command::Export:
-    return options.adapterDirectory.empty()
-               ? exportWeights(executor, options, *preparation.settings)
-               : exportAdapters(executor, options, *preparation.settings);
+    return !options.adapterDirectory.empty()
+               ? exportAdapters(executor, options, *preparation.settings)
+           : !options.distributedDirectory.empty()
+               ? exportDistributed(executor, options, *preparation.settings)
+               : exportWeights(executor, options, *preparation.settings);
   }
   return ExitFault;
 }

@@ -87,6 +87,7 @@ void addOptions(RankRecord &record, const Program &program, const Options &optio
   record.add("--repetition-penalty", fmt::format("{}", options.sampling.repetitionPenalty));
   record.add("--images", options.images);
   record.add("--hf", absolute(options.exportDirectory));
+  record.add("--dcp", absolute(options.distributedDirectory));
   record.add("--peft", absolute(options.adapterDirectory));
 }
 

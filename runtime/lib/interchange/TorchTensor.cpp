@@ -1,14 +1,17 @@
 #include "TorchTensor.h"
 
 #include "Pickle.h"
+#include "PickleWriter.h"
 
 #include "base/Error.h"
+#include "base/files/Crc32.h"
 #include "base/files/Safetensors.h"
 
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -189,6 +192,142 @@ TorchTensor readTorchTensor(const std::string &name, std::span<const std::byte> 
     throw UserError(name + ": a tensor is larger than its storage");
   tensor.elements = tensor.elements.subspan(static_cast<size_t>(begin->integer * size));
   return tensor;
+}
+
+namespace {
+
+void appendBytes(std::string &text, uint64_t number, size_t width) {
+  for (size_t i = 0; i < width; ++i)
+    text += static_cast<char>(number >> (8 * i));
+}
+
+/// Writes the records of an archive: those of files before their content, and the directory.
+class ArchiveWriter {
+public:
+  /// A file of `size` bytes, whose content follows.
+  void beginFile(const std::string &name, uint64_t size, uint32_t checksum, size_t alignment) {
+    constexpr size_t localBytes = 30, extraHead = 4;
+    // PyTorch aligns contents by an extra field, too.
+    const size_t unaligned = position + text.size() + localBytes + name.size();
+    size_t padding =
+        alignment > 1 ? (alignment - (unaligned + extraHead) % alignment) % alignment : 0;
+    std::string extra;
+    if (alignment > 1) {
+      extra = "FB";
+      appendBytes(extra, padding, 2);
+      extra.append(padding, 'Z');
+    }
+    const uint64_t at = position + text.size();
+    const std::string fields = makeFields(name, size, checksum);
+    appendBytes(text, 0x04034b50, 4);
+    text += fields;
+    appendBytes(text, extra.size(), 2);
+    text += name + extra;
+    appendBytes(directory, 0x02014b50, 4);
+    appendBytes(directory, 0, 2);
+    directory += fields;
+    directory.append(12, '\0'); // no extra field, comment, or attributes
+    appendBytes(directory, at, 4);
+    directory += name;
+    ++entries;
+  }
+  void addFile(const std::string &name, std::string_view content) {
+    beginFile(name, content.size(), crc32(content), 1);
+    text += content;
+  }
+  /// Returns the text so far; `skipped` bytes follow it.
+  std::string take(uint64_t skipped) {
+    position += text.size() + skipped;
+    return std::exchange(text, {});
+  }
+  void finish() {
+    const uint64_t at = position + text.size();
+    text += directory;
+    appendBytes(text, 0x06054b50, 4);
+    appendBytes(text, 0, 4);
+    appendBytes(text, entries, 2);
+    appendBytes(text, entries, 2);
+    appendBytes(text, directory.size(), 4);
+    appendBytes(text, at, 4);
+    appendBytes(text, 0, 2);
+  }
+
+private:
+  /// From the version that reads the file to the length of its name.
+  static std::string makeFields(const std::string &name, uint64_t size, uint32_t checksum) {
+    std::string fields;
+    appendBytes(fields, 10, 2);
+    appendBytes(fields, 0, 2);    // flags
+    appendBytes(fields, 0, 2);    // stored
+    appendBytes(fields, 0, 2);    // time
+    appendBytes(fields, 0x21, 2); // 1980-01-01
+    appendBytes(fields, checksum, 4);
+    appendBytes(fields, size, 4);
+    appendBytes(fields, size, 4);
+    appendBytes(fields, name.size(), 2);
+    return fields;
+  }
+
+  std::string text, directory;
+  uint64_t position = 0; ///< of the text
+  uint64_t entries = 0;
+};
+
+std::vector<int64_t> getRowMajorStrides(std::span<const int64_t> shape) {
+  std::vector<int64_t> strides(shape.size(), 1);
+  for (size_t d = shape.size(); d-- > 1;)
+    strides[d - 1] = strides[d] * shape[d];
+  return strides;
+}
+
+/// The pickle of a tensor whose elements are in the file `data/0`.
+std::string makeTensorPickle(std::string_view dtype, std::span<const int64_t> shape,
+                             int64_t count) {
+  const auto storage =
+      std::ranges::find(storageTypes(), dtype, [](const auto &entry) { return entry.second; });
+  if (storage == storageTypes().end())
+    throw UserError(
+        fmt::format("PyTorch's archives of tensors have no elements of type {}", dtype));
+  PickleWriter pickle;
+  pickle.global("torch._utils", "_rebuild_tensor_v2");
+  pickle.mark();
+  pickle.mark();
+  pickle.string("storage");
+  pickle.global("torch", storage->first.substr(storage->first.find(' ') + 1));
+  pickle.string("0");
+  pickle.string("cpu");
+  pickle.integer(count);
+  pickle.endTuple();
+  pickle.persistent();
+  pickle.integer(0);
+  pickle.tuple(shape);
+  pickle.tuple(getRowMajorStrides(shape));
+  pickle.truth(false);
+  pickle.global("collections", "OrderedDict");
+  pickle.emptyTuple();
+  pickle.call();
+  pickle.endTuple();
+  pickle.call();
+  return std::move(pickle).finish();
+}
+
+} // namespace
+
+TorchArchive makeTorchArchive(std::string_view dtype, std::span<const int64_t> shape,
+                              Bytes elements) {
+  constexpr size_t alignment = 64;
+  const std::string_view content(reinterpret_cast<const char *>(elements.data()), elements.size());
+  const int64_t count = std::ssize(elements) / storedBytes(std::string(dtype)).value_or(1);
+  ArchiveWriter writer;
+  writer.addFile("archive/data.pkl", makeTensorPickle(dtype, shape, count));
+  writer.addFile("archive/byteorder", "little");
+  writer.beginFile("archive/data/0", elements.size(), crc32(content), alignment);
+  TorchArchive archive;
+  archive.head = writer.take(elements.size());
+  writer.addFile("archive/version", "3\n");
+  writer.finish();
+  archive.tail = writer.take(0);
+  return archive;
 }
 
 } // namespace titan::rt

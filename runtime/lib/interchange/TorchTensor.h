@@ -1,5 +1,5 @@
 // One tensor as `torch.save` writes it: a zip archive without compression that contains a pickle
-// and the bytes of the elements. The pickle is not executed (Pickle.h).
+// and the bytes of the elements. In reading, the pickle is not executed (Pickle.h).
 //
 // Errors: UserError with the name of the file.
 #pragma once
@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace titan::rt {
@@ -21,5 +22,13 @@ struct TorchTensor {
 
 /// `archive` must outlive the result. `name` is that of the file, for messages.
 TorchTensor readTorchTensor(const std::string &name, std::span<const std::byte> archive);
+
+/// The archive of a tensor of these row-major elements, with what precedes and follows them. The
+/// elements must have less than 2^32 bytes; `dtype` is a type that safetensors has.
+struct TorchArchive {
+  std::string head, tail;
+};
+TorchArchive makeTorchArchive(std::string_view dtype, std::span<const int64_t> shape,
+                              std::span<const std::byte> elements);
 
 } // namespace titan::rt

@@ -58,7 +58,8 @@ struct Options {
   std::string images; ///< the output that `apply` also writes as pictures; empty: none
 
   std::string exportDirectory;
-  std::string adapterDirectory; ///< of an export of adapters alone
+  std::string distributedDirectory; ///< of an export for torch.distributed.checkpoint
+  std::string adapterDirectory;     ///< of an export of adapters alone
   std::string exportType =
       "auto"; ///< of all exported weights: bf16, f16, f32, f64; auto: see Export
 };

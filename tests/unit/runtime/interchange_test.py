@@ -46,6 +46,24 @@ dcp.load(state, storage_reader=HuggingFaceStorageReader(folder))
 assert expected and all(torch.equal(state[name], value) for name, value in expected.items())
 """
 
+LOAD = r"""
+import pickletools, sys, torch, torch.distributed.checkpoint as dcp
+from pathlib import Path
+from safetensors.torch import load_file
+from torch.distributed.checkpoint.format_utils import dcp_to_torch_save
+folder, source, kind = Path(sys.argv[1]), sys.argv[2], {"f64": torch.float64, "bf16": torch.bfloat16}[sys.argv[3]]
+given = {name: value.to(kind) for name, value in load_file(source).items()}
+state = {name: torch.empty_like(value) for name, value in given.items()}
+dcp.load(state, checkpoint_id=folder)
+assert given and all(torch.equal(state[name], value) for name, value in given.items())
+whole = folder.with_suffix(".pt")
+dcp_to_torch_save(folder, whole)
+found = torch.load(whole, weights_only=True)
+assert found.keys() == given.keys() and all(torch.equal(found[name], value) for name, value in given.items())
+named = {argument for code, argument, _ in pickletools.genops((folder / ".metadata").read_bytes()) if code.name == "GLOBAL"}
+assert all(name.startswith(("torch ", "torch.serialization _get_layout", "torch.distributed.checkpoint.")) for name in named), named
+"""
+
 COMPARE = r"""
 import sys, torch
 from safetensors.torch import load_file
@@ -123,6 +141,21 @@ class InterchangeTest(ProgramCase):
     def test_is_read_by_pytorch(self):
         run, _ = self.train("run", "--steps", 4, "--set", "checkpoint.every=2", ranks=2)
         self.finish(python(READ, run / "checkpoints/step-4"))
+
+    def test_writes_directories(self):
+        """PyTorch loads them bit for bit, and so does Titan, also over an earlier one; a directory with other files is refused."""
+        run, _ = self.train("run", "--steps", 3)
+        weights, written = run / "model.safetensors", self.folder / "written"
+        for kind, ranks in (("f64", 1), ("bf16", 2)):
+            self.run_exe("export", "--init-from", run, "--dcp", written, "--dtype", kind, ranks=ranks)
+            self.finish(python(LOAD, written, weights, kind))
+            self.assertEqual([path.name for path in sorted(written.iterdir())], [".metadata", "__0_0.distcp"])
+        initial = self.folder / "initial.safetensors"
+        self.train("from-written", "--init-from", written, "--steps", 1, "--save-initial", initial)
+        self.finish(python(COMPARE, initial, weights, "bfloat16"))
+        (written / "notes.txt").write_text("mine")
+        _, err = self.run_exe("export", "--init-from", run, "--dcp", written, status=1)
+        self.assertIn("has files that are not of a checkpoint of PyTorch: 'notes.txt'", err)
 
 
 main()
