@@ -134,7 +134,7 @@ private:
       };
     };
     auto readZero = [](const TomlValue &value) { return readNumber(value, 0); };
-    auto readShare = [](const TomlValue &value) { return readNumber(value, 0, 1); };
+    auto readStolen = [](const TomlValue &value) { return readNumber(value, 0, 1); };
     auto readRanks = [](const TomlValue &value) {
       return static_cast<int64_t>(readNumber(value, 1, 1e9));
     };
@@ -148,7 +148,7 @@ private:
     if (key == "latency")
       return bind(readZero, [](LinkKeys &keys) -> double & { return keys.link.latency; });
     if (key == "stolen")
-      return bind(readShare, [](LinkKeys &keys) -> double & { return keys.link.stolen; });
+      return bind(readStolen, [](LinkKeys &keys) -> double & { return keys.link.stolen; });
     return nullptr;
   }
 

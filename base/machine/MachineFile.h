@@ -23,4 +23,7 @@ struct MachineFile {
 
 MachineFile readMachine(std::string_view text);
 
+/// The text of a file that `readMachine` reads as `machine`; efficiencies of bandwidths are 1.
+std::string writeMachine(const Machine &machine);
+
 } // namespace titan

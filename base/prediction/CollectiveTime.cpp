@@ -56,8 +56,8 @@ double getRingSeconds(double bytes, const std::vector<Level> &levels) {
 double getAllToAllSeconds(double bytes, size_t size, const std::vector<Level> &levels) {
   double slowest = 0, closer = 1;
   for (const Level &level : levels) {
-    const double share = (level.inside - closer) / (static_cast<double>(size) - 1);
-    slowest = std::max(slowest, bytes * share / level.link->bandwidth);
+    const double fraction = (level.inside - closer) / (static_cast<double>(size) - 1);
+    slowest = std::max(slowest, bytes * fraction / level.link->bandwidth);
     closer = level.inside;
   }
   return slowest;

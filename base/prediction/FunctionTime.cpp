@@ -64,8 +64,30 @@ private:
 
   void run(const StepItem &, const StepLoop &loop) {
     for (const StepLoop::Body &body : loop.bodies)
-      for (int64_t i = 0; i < body.count; ++i)
-        run(body.items);
+      runBody(body);
+  }
+
+  void runBody(const StepLoop::Body &body) {
+    constexpr int64_t maxSimulated = 256;
+    for (int64_t i = 0; i + 1 < std::min(body.count, maxSimulated); ++i)
+      run(body.items);
+    const double begin = now;
+    const size_t firstSpan = time.spans.size();
+    run(body.items);
+    if (body.count > maxSimulated)
+      skip(firstSpan, static_cast<double>(body.count - maxSimulated), now - begin);
+  }
+
+  /// Lets the iteration of the spans from `firstSpan` on stand for `count` more.
+  void skip(size_t firstSpan, double count, double seconds) {
+    for (size_t i = firstSpan; i < time.spans.size(); ++i)
+      time.spans[i].times *= count + 1;
+    now += count * seconds;
+    launched += count * seconds;
+    for (auto &[axes, lane] : lanes)
+      lane.end += count * seconds;
+    for (auto &[number, channel] : channels)
+      channel.end += count * seconds;
   }
 
   /// The end of a kernel that would take `seconds` alone.

@@ -19,14 +19,16 @@ struct StepSpan {
   std::vector<int> axes; ///< of the lane of a collective; empty: the program's own lane
   const StepItem *item;
   double begin, end;
-  /// Of a collective or a wait: what the program waited; of a kernel, 0.
-  double waited = 0;
+  double waited = 0; ///< what the program waited for a collective; 0 for a kernel
+  double times = 1;  ///< more than 1: executions of an iteration that are not simulated
 };
 
 /// What a function spends its time on, in seconds.
 struct FunctionTime {
   double seconds = 0;
-  std::vector<StepSpan> spans; ///< by begin; loops are unrolled
+  /// By begin. Of a long loop, the first iterations are simulated. The last one of these stands for
+  /// the rest, which takes as long.
+  std::vector<StepSpan> spans;
 };
 
 FunctionTime simulateFunction(const StepItems &items, const Device &device, const Mesh &mesh,

@@ -49,15 +49,16 @@ double getProductEfficiency(const KernelWork &work, const Device &device) {
     return interpolate(work, rates);
   const double blocks =
       work.batch * std::ceil(work.m / device.tileRows) * std::ceil(work.n / device.tileColumns);
-  // A division along k fills a wave that is not full, as long as its parts are deep enough.
-  const double maxParts = std::max(1.0, std::floor(work.k / (4 * std::max(1.0, device.halfDepth))));
-  const double parts = std::min(maxParts, std::max(1.0, std::floor(device.cores / blocks)));
-  const double waves = std::ceil(blocks * parts / device.cores);
+  // A division along k fills a wave that is not full, as long as its segments are deep enough.
+  const double maxSegments =
+      std::max(1.0, std::floor(work.k / (4 * std::max(1.0, device.halfDepth))));
+  const double segments = std::min(maxSegments, std::max(1.0, std::floor(device.cores / blocks)));
+  const double waves = std::ceil(blocks * segments / device.cores);
   const double edge =
       work.batch * work.m * work.n / (blocks * device.tileRows * device.tileColumns);
-  const double depth = work.k / parts;
+  const double depth = work.k / segments;
   return device.productEfficiency * depth / (depth + device.halfDepth) * edge *
-         (blocks * parts / (waves * device.cores));
+         (blocks * segments / (waves * device.cores));
 }
 
 /// The bandwidth of the smallest level that holds all that the kernel touches.
@@ -71,7 +72,10 @@ static double getBandwidth(double bytes, const Device &device) {
 static double getArithmeticSeconds(const KernelWork &work, const Device &device) {
   switch (work.kind) {
   case KernelKind::Product:
-    return work.flops / (findRates(work, device).peak * getProductEfficiency(work, device));
+    // A product with one row or column runs as a loop if that takes less.
+    return std::min(work.flops /
+                        (findRates(work, device).peak * getProductEfficiency(work, device)),
+                    work.flops / device.arithmetic);
   case KernelKind::Attention:
     return work.flops / (findRates(work, device).peak * device.attentionForward);
   case KernelKind::AttentionGradient:

@@ -169,11 +169,11 @@ std::string describeAxes(const std::vector<int> &axes, const StepProgram &step) 
 /// Adds the spans of one call to the times of the step.
 void addTimes(const FunctionTime &function, double times, const StepProgram &step, StepTime &time) {
   for (const StepSpan &span : function.spans) {
-    double seconds = times * span.waited;
+    double seconds = times * span.times * span.waited;
     if (!span.axes.empty()) {
       time.exposed[describeAxes(span.axes, step)] += seconds;
     } else {
-      seconds = times * (span.end - span.begin);
+      seconds = times * span.times * (span.end - span.begin);
       const KernelKind kind = std::get<StepKernel>(span.item->what).work.kind;
       (kind == KernelKind::Product ? time.products
        : kind == KernelKind::Loop  ? time.loops

@@ -195,10 +195,8 @@ int buildCommand(const CommonOptions &options, const BuildOptions &build) {
   return instance.finish();
 }
 
-/// The launch command; empty after an error.
-static std::vector<std::string> makeLaunchCommand(const Toolchain &toolchain, int64_t processes,
-                                                  const std::string &executable,
-                                                  DiagnosticEngine &diags) {
+std::vector<std::string> makeLaunchCommand(const Toolchain &toolchain, int64_t processes,
+                                           const std::string &executable, DiagnosticEngine &diags) {
   if (processes <= 1)
     return {executable};
   // Without this variable, torchrun would set it to 1 and print a warning. A program under torchrun

@@ -30,6 +30,10 @@ std::optional<std::string> emitSourceOfModule(CompilerInstance &instance, emissi
 std::string buildCached(const std::string &source, const std::string &name,
                         const Toolchain &toolchain, DiagnosticEngine &diags);
 
+/// The command that starts `processes` processes of an executable; empty after an error.
+std::vector<std::string> makeLaunchCommand(const Toolchain &toolchain, int64_t processes,
+                                           const std::string &executable, DiagnosticEngine &diags);
+
 /// Writes a self-contained project: source, headers, libraries, CMakeLists.txt. `stem` names the
 /// program; characters that other tools reject in file names are replaced.
 bool writeProject(const std::string &source, llvm::StringRef stem, const std::string &directory,

@@ -31,6 +31,7 @@ struct Arguments {
   RunOptions run;
   CacheOptions cache;
   FlightOptions flight;
+  CalibrateOptions calibrate;
   ScheduleOptions schedule;
   std::string code, directory;
   bool verify = false; ///< check --verify
@@ -290,6 +291,15 @@ void addCache(CLI::App &app, Arguments &args) {
   addDiagnostics(*cache, args.common);
 }
 
+void addCalibrate(CLI::App &app, Arguments &args) {
+  CLI::App *command = app.add_subcommand(
+      "calibrate", "measure this machine and write a file for `titanc info --machine`");
+  command->add_option("-o", args.calibrate.output, "the file; - is the standard output")
+      ->type_name("FILE.toml")
+      ->capture_default_str();
+  addDiagnostics(*command, args.common);
+}
+
 void addFlight(CLI::App &app, FlightOptions &flight) {
   CLI::App *command = app.add_subcommand(
       "flight", "find the rank that kept a run waiting, from what all ranks did last");
@@ -323,6 +333,7 @@ void addAll(CLI::App &app, Arguments &args) {
   addBuild(app, args.common, args.build);
   addRun(app, args.common, args.run);
   addCache(app, args);
+  addCalibrate(app, args);
   addFlight(app, args.flight);
   addSelection(*addSchedule(app, args.schedule), args.common);
 }
@@ -457,6 +468,8 @@ static int runCommandLine(int argc, char **argv) {
     return runCommand(args.common, args.run);
   if (chosen("cache"))
     return cacheCommand(args.common, args.cache);
+  if (chosen("calibrate"))
+    return calibrateCommand(args.common, args.calibrate);
   if (chosen("flight"))
     return flightCommand(args.flight);
   if (chosen("schedule"))

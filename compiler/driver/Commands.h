@@ -89,6 +89,12 @@ struct CacheOptions {
 /// Lists the cached executables, or removes them.
 int cacheCommand(const CommonOptions &options, const CacheOptions &cache);
 
+struct CalibrateOptions {
+  std::string output = "machine.toml"; ///< "-": the standard output
+};
+/// Measures this machine and writes a machine file.
+int calibrateCommand(const CommonOptions &options, const CalibrateOptions &calibrate);
+
 struct FlightOptions {
   std::string directory; ///< of the run
   int rank = -1;         ///< print the entries of this rank; -1: find the rank that did not come

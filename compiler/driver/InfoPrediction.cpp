@@ -3,6 +3,7 @@
 #include "compiler/driver/TextTable.h"
 
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
 
 namespace titan::driver {
 namespace {

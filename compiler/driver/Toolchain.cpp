@@ -194,7 +194,8 @@ std::string Toolchain::findTorchrun() const {
   return found ? *found : "";
 }
 
-int runProgram(const std::vector<std::string> &command, llvm::StringRef errors) {
+int runProgram(const std::vector<std::string> &command, llvm::StringRef errors,
+               llvm::StringRef output) {
   auto program = llvm::sys::findProgramByName(command[0]);
   if (!program) {
     std::cerr << "titanc: cannot find " << command[0] << '\n';
@@ -202,10 +203,13 @@ int runProgram(const std::vector<std::string> &command, llvm::StringRef errors) 
   }
   std::vector<llvm::StringRef> arguments(command.begin(), command.end());
   std::string message;
-  std::optional<llvm::StringRef> redirects[] = {std::nullopt, std::nullopt, errors};
-  const size_t streams = errors.empty() ? 0 : std::size(redirects);
-  int status = llvm::sys::ExecuteAndWait(*program, arguments, std::nullopt,
-                                         llvm::ArrayRef(redirects, streams), 0, 0, &message);
+  auto getFile = [](llvm::StringRef file) {
+    return file.empty() ? std::nullopt : std::optional(file);
+  };
+  const std::optional<llvm::StringRef> redirects[] = {std::nullopt, getFile(output),
+                                                      getFile(errors)};
+  int status =
+      llvm::sys::ExecuteAndWait(*program, arguments, std::nullopt, redirects, 0, 0, &message);
   if (!message.empty())
     std::cerr << "titanc: " << command[0] << ": " << message << '\n';
   return status < 0 ? 127 : status;

@@ -36,8 +36,9 @@ struct Toolchain {
 };
 
 /// Runs a program on the terminal; returns its exit status, or 127 with a message. Its standard
-/// error goes to the file `errors`, if one is given.
-int runProgram(const std::vector<std::string> &command, llvm::StringRef errors = {});
+/// error and output go to the files `errors` and `output`, if they are given.
+int runProgram(const std::vector<std::string> &command, llvm::StringRef errors = {},
+               llvm::StringRef output = {});
 /// Replaces this process by a program. Returns only after a failure, with 127 and a message.
 int execProgram(const std::vector<std::string> &command);
 

@@ -10,6 +10,8 @@
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 #include "llvm/ADT/StringSwitch.h"
 
+#include <set>
+
 using namespace mlir;
 
 namespace titan::plan {
@@ -82,28 +84,35 @@ private:
     StepLoop loop;
     const ir::IterationTable table = repeat.getIterations();
     const SmallVector<ir::RepeatVariant> variants = llvm::to_vector(repeat.getVariants());
-    std::pair<int64_t, std::vector<bool>> last{-1, {}};
-    for (int64_t at = 0; at < table.getNumIterations(); ++at) {
-      ir::RepeatVariant variant = variants[table.getVariant(at)];
-      std::pair<int64_t, std::vector<bool>> key{table.getVariant(at), findExisting(variant, at)};
-      iterations[variant.getIndex()] = at;
-      if (loop.bodies.empty() || key != last)
-        loop.bodies.push_back({0, describe(variant.getRegion())});
-      ++loop.bodies.back().count;
-      last = std::move(key);
+    const std::set<int64_t> changes = findChanges(table, variants);
+    for (auto at = changes.begin(); std::next(at) != changes.end(); ++at) {
+      ir::RepeatVariant variant = variants[table.getVariant(*at)];
+      iterations[variant.getIndex()] = *at;
+      loop.bodies.push_back({*std::next(at) - *at, describe(variant.getRegion())});
     }
     return loop;
   }
 
-  /// For each layer that a collective of the body prefetches, whether it exists.
-  static std::vector<bool> findExisting(ir::RepeatVariant variant, int64_t at) {
-    std::vector<bool> existing;
-    for (Operation &op : variant.getRegion().getOps())
-      if (dist::isCollective(&op))
-        if (dist::LayerOp layer = dist::getLayer(&op);
-            layer && layer.getIndex() == variant.getIndex())
-          existing.push_back(layer.exists(at));
-    return existing;
+  /// The first iterations that may differ from the one before: those that run another body, and
+  /// those from which on a collective prefetches a layer that does not exist, or does. Also the
+  /// number of iterations.
+  static std::set<int64_t> findChanges(const ir::IterationTable &table,
+                                       ArrayRef<ir::RepeatVariant> variants) {
+    const int64_t count = table.getNumIterations();
+    std::set<int64_t> changes{0, count};
+    for (int64_t at = 1; at < static_cast<int64_t>(table.getVariants().size()); ++at)
+      if (table.getVariant(at) != table.getVariant(at - 1))
+        changes.insert(at);
+    for (const ir::RepeatVariant &variant : variants)
+      for (Operation &op : variant.getRegion().getOps())
+        if (dist::LayerOp layer = dist::isCollective(&op) ? dist::getLayer(&op) : nullptr;
+            layer && layer.getIndex() == variant.getIndex()) {
+          const auto offset = static_cast<int64_t>(layer.getOffset());
+          for (int64_t at : {-offset, layer.getStack().getType().getDims()[0].getSize() - offset})
+            if (at > 0 && at < count)
+              changes.insert(at);
+        }
+    return changes;
   }
 
   /// Whether a collective runs in the current iterations.

@@ -101,8 +101,8 @@ private:
     ir::NamedTensorType lhs = contract.getLhs().getType(), rhs = contract.getRhs().getType(),
                         result = contract.getResult().getType();
     for (auto [dim, size] : llvm::zip(lhs.getDims(), dist::getLocalShape(lhs, degrees))) {
-      const bool isShared = rhs.hasDim(dim.getName()), isKept = result.hasDim(dim.getName());
-      (isShared ? isKept ? work.batch : work.k : work.m) *= static_cast<double>(size);
+      const bool isShared = rhs.hasDim(dim.getName()), isInResult = result.hasDim(dim.getName());
+      (isShared ? isInResult ? work.batch : work.k : work.m) *= static_cast<double>(size);
     }
     for (auto [dim, size] : llvm::zip(rhs.getDims(), dist::getLocalShape(rhs, degrees)))
       if (!lhs.hasDim(dim.getName()))

@@ -92,6 +92,25 @@ TEST(MachineFile, ReportsMistakes) {
   EXPECT_NE(getMistake("name = "), "");
 }
 
+TEST(MachineFile, WritesWhatItReads) {
+  const std::string text = small + R"(
+launch = 1e-7
+attention.forward = 0.25
+links.near = {ranks = 2, bandwidth = 1e9, latency = 1e-6, stolen = 1}
+caches.l2 = {bytes = 1e6, bandwidth = 1e11}
+host.bandwidth = 3
+products.measured.f32 = [[1, 2, 3, 4, 0.1], [5, 6, 7, 8, 1e-9]]
+)";
+  const std::string written = writeMachine(*readMachine(text).machine);
+  MachineFile again = readMachine(written);
+  ASSERT_TRUE(again.machine) << again.mistake.message << '\n' << written;
+  EXPECT_EQ(writeMachine(*again.machine), written);
+  EXPECT_EQ(again.machine->device.products.at("f32").measured[1].seconds, 1e-9);
+  EXPECT_EQ(again.machine->links[0].stolen, 1);
+  EXPECT_EQ(again.machine->device.levels[0].bytes, 1e6);
+  EXPECT_EQ(again.machine->hostBandwidth, 3);
+}
+
 TEST(MachineFile, LocatesMistakes) {
   const std::string text = small + "launch = \"soon\"";
   MachineFile file = readMachine(text);

@@ -79,6 +79,19 @@ TEST(FunctionTime, TheHostLaunchesKernelsAhead) {
   EXPECT_DOUBLE_EQ(simulateFunction(items, machine.device, oneNode, machine).seconds, 7);
 }
 
+TEST(FunctionTime, LongLoopsAreNotUnrolled) {
+  const StepItems items{
+      {"repeat", {}, StepLoop{{{1'000'000, {makeKernel(1), makeCollective(0.5)}}}}}};
+  const FunctionTime time = simulate(items);
+  EXPECT_DOUBLE_EQ(time.seconds, 1.5e6);
+  EXPECT_LT(time.spans.size(), 1000U);
+  double kernels = 0;
+  for (const StepSpan &span : time.spans)
+    if (span.axes.empty())
+      kernels += span.times * (span.end - span.begin);
+  EXPECT_NEAR(kernels, 1e6, 1);
+}
+
 TEST(FunctionTime, WaitsNeedAStart) {
   const StepItems items{{"wait", {}, StepWait{3}}};
   EXPECT_THROW(simulate(items), Fault);

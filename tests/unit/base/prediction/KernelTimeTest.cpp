@@ -71,6 +71,12 @@ TEST(KernelTime, PrefersMeasuredProducts) {
   EXPECT_NEAR(getProductEfficiency(makeProduct(64, 64, 64), machine.device), 0.5, 1e-6);
 }
 
+TEST(KernelTime, DotsRunAsLoops) {
+  const Machine machine = makeMachine();
+  const KernelWork work = makeProduct(1, 1, 1e9); // one element of a block of 128 x 128
+  EXPECT_DOUBLE_EQ(getKernelSeconds(work, machine.device), 2e9 / 10e12);
+}
+
 TEST(KernelTime, NeedsThePeakOfTheType) {
   KernelWork work = makeProduct(8, 8, 8);
   work.type = "f32";

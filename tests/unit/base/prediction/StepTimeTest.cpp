@@ -91,7 +91,7 @@ TEST(StepTime, ReportsDeadlocks) {
   EXPECT_THROW(predictStep(step, makeFastMachine()), Fault);
 }
 
-TEST(StepTime, RanksShareACpu) {
+TEST(StepTime, RanksDivideACpu) {
   StepProgram step;
   step.axes = {"dp"};
   step.degrees = {8};
