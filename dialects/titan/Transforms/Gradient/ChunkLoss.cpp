@@ -170,11 +170,19 @@ static InFlightDiagnostic reportNoPlan(func::FuncOp function, int64_t chunks,
   return error;
 }
 
+/// Those that the run asks for. --titan-accumulate reports a malformed attribute.
+static Microbatches getMicrobatches(func::FuncOp function) {
+  auto accumulate = function->getAttrOfType<DictionaryAttr>(attr::kAccumulate);
+  if (!accumulate)
+    return {};
+  auto count = accumulate.getAs<IntegerAttr>("microbatches");
+  return {accumulate.getAs<StringAttr>("dim"), count ? std::max<int64_t>(1, count.getInt()) : 1};
+}
+
 static LogicalResult chunkLoss(func::FuncOp function, int64_t minChunkBytes) {
   auto wanted = dyn_cast_or_null<IntegerAttr>(function->removeAttr(attr::kLossChunks));
   int64_t chunks = wanted ? wanted.getInt() : 0;
-  auto accumulate = function->getAttrOfType<DictionaryAttr>(attr::kAccumulate);
-  ChunkPlanner planner(function, accumulate ? accumulate.getAs<StringAttr>("dim") : StringAttr());
+  ChunkPlanner planner(function, getMicrobatches(function));
   std::optional<ChunkPlan> plan =
       chunks == 0 ? planner.choose(minChunkBytes) : planner.find(chunks);
   if (plan && plan->chunks > 1) {

@@ -10,17 +10,18 @@ using namespace mlir;
 using namespace titan;
 using namespace titan::ir;
 
-ChunkPlanner::ChunkPlanner(func::FuncOp function, StringAttr batch) : function(function) {
+ChunkPlanner::ChunkPlanner(func::FuncOp function, Microbatches microbatches)
+    : function(function), microbatches(microbatches) {
   auto module = function->getParentOfType<ModuleOp>();
   dist::MeshOp mesh = dist::MeshOp::lookup(function);
   for (auto rules : module.getOps<dist::AxisRulesOp>())
     axes.push_back({llvm::to_vector(rules.getShards().getAsRange<StringAttr>()),
                     mesh.getDegree(rules.getAxisAttr())});
-  findCandidates(batch);
+  findCandidates();
 }
 
-/// The elements on one rank: an axis shards the first dimension in its list. For an axis of degree
-/// `auto` the estimate assumes a shard of size one.
+/// The elements of a microbatch on one rank: an axis shards the first dimension in its list. For an
+/// axis of degree `auto` the estimate assumes a shard of size one.
 int64_t ChunkPlanner::getNumElements(Value value) const {
   auto type = cast<NamedTensorType>(value.getType());
   SmallVector<int64_t> sizes(type.getShape());
@@ -30,6 +31,8 @@ int64_t ChunkPlanner::getNumElements(Value value) const {
         sizes[at] = axis.degree == 0 ? 1 : std::max<int64_t>(1, sizes[at] / axis.degree);
         break;
       }
+  if (int64_t at = microbatches.dim ? type.findDimIndex(microbatches.dim) : -1; at >= 0)
+    sizes[at] = std::max<int64_t>(1, sizes[at] / microbatches.count);
   return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
 }
 
@@ -40,27 +43,27 @@ int64_t ChunkPlanner::getBytes(Value value) const {
 
 /// Whether chunks may slice `dim`. Dimensions of parameters stay whole; dimensions that axes shard
 /// or microbatches slice are divided already.
-bool ChunkPlanner::mayChunk(DimAttr dim, StringAttr batch) {
+bool ChunkPlanner::mayChunk(DimAttr dim) {
   auto isParameters = [&](BlockArgument argument) {
     return function.getArgAttr(argument.getArgNumber(), attr::kParam) &&
            cast<NamedTensorType>(argument.getType()).hasDim(dim.getName());
   };
   auto isSharded = [&](const Axis &axis) { return llvm::is_contained(axis.shards, dim.getName()); };
-  return dim.getName() != batch && llvm::none_of(axes, isSharded) &&
+  return dim.getName() != microbatches.dim && llvm::none_of(axes, isSharded) &&
          llvm::none_of(function.getArguments(), isParameters);
 }
 
 /// Finds the candidates: the dimensions that may be sliced, of the largest value with such a
 /// dimension.
-void ChunkPlanner::findCandidates(StringAttr batch) {
+void ChunkPlanner::findCandidates() {
   int64_t largest = 0;
   for (Operation &op : function.getBody().front().without_terminator()) {
     if (op.getNumRegions())
       continue;
     for (Value result : op.getResults()) {
-      auto candidates = llvm::to_vector(
-          llvm::make_filter_range(cast<NamedTensorType>(result.getType()).getDims(),
-                                  [&](DimAttr dim) { return mayChunk(dim, batch); }));
+      auto candidates =
+          llvm::to_vector(llvm::make_filter_range(cast<NamedTensorType>(result.getType()).getDims(),
+                                                  [&](DimAttr dim) { return mayChunk(dim); }));
       if (candidates.empty() || getNumElements(result) <= largest)
         continue;
       largest = getNumElements(result);

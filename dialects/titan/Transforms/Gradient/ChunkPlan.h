@@ -16,12 +16,17 @@ struct ChunkPlan {
   int64_t chunks;
 };
 
+/// The dimension that microbatches will slice, and their number; null and 1 for none.
+struct Microbatches {
+  mlir::StringAttr dim;
+  int64_t count = 1;
+};
+
 /// Plans the chunked loss of one train program.
 class ChunkPlanner {
 public:
-  /// `batch` is the dimension of the microbatches, which this planner does not slice; null for
-  /// none.
-  ChunkPlanner(mlir::func::FuncOp function, mlir::StringAttr batch);
+  /// Chunks do not slice the dimension of the microbatches. Their bytes are those of a microbatch.
+  ChunkPlanner(mlir::func::FuncOp function, Microbatches microbatches);
 
   /// The dimension and the number of chunks that minimise the largest value, if that value exceeds
   /// `minChunkBytes`.
@@ -36,13 +41,14 @@ public:
 private:
   int64_t getNumElements(mlir::Value value) const;
   int64_t getBytes(mlir::Value value) const;
-  bool mayChunk(DimAttr dim, mlir::StringAttr batch);
-  void findCandidates(mlir::StringAttr batch);
+  bool mayChunk(DimAttr dim);
+  void findCandidates();
   int64_t chooseNumChunks(const ChunkGroup &group, int64_t minChunkBytes) const;
   mlir::FailureOr<ChunkGroup> findGroup(DimAttr dim);
   mlir::FailureOr<ChunkGroup> findHead(DimAttr dim);
 
   mlir::func::FuncOp function;
+  Microbatches microbatches;
   /// The dimensions that an axis shards, in the order of its rules, and its degree; 0: the launcher
   /// chooses the degree.
   struct Axis {

@@ -377,7 +377,7 @@ def TitanChunkLoss : Pass<"titan-chunk-loss", "::mlir::func::FuncOp"> {
     Without the attribute the pass chooses the fewest chunks such that a chunk of the largest value has at
     most half the bytes of the largest sum on a rank. Up to 128 MiB it may have as many bytes as the sum,
     since products with few rows are slow. More chunks would save little: the sum stays in memory, and
-    each chunk moves it once. Values and chunks of at most `min-chunk-bytes` are not divided.
+    each chunk moves it once. With microbatches, the bytes are those of one. Values and chunks of at most `min-chunk-bytes` are not divided.
 
     Input:
     ```mlir

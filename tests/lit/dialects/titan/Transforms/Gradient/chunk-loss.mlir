@@ -151,3 +151,23 @@ func.func @small(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !w a
   %dw = titan.contract %x, %d : (!x, !y) -> !w
   return %dw : !w
 }
+
+// -----
+
+!x = !titan.tensor<f32[batch = 4, seq = 8, embed = 2]>
+!w = !titan.tensor<f32[embed = 2, vocab = 64]>
+!y = !titan.tensor<f32[batch = 4, seq = 8, vocab = 64]>
+
+// With two microbatches, the logits of each have half of the bytes.
+// BELOW-LABEL: func.func @microbatches(
+// BELOW-NOT: titan.repeat
+// BELOW: return
+// ALL-LABEL: func.func @microbatches(
+// ALL: titan.repeat <seq.chunks = 8>
+func.func @microbatches(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !w
+    attributes {titan.program = "train", titan.accumulate = {dim = "batch", microbatches = 2 : i64}} {
+  %logits = titan.contract %x, %w : (!x, !w) -> !y
+  %d = titan.exp %logits : !y -> !y
+  %dw = titan.contract %x, %d : (!x, !y) -> !w
+  return %dw : !w
+}
