@@ -28,8 +28,24 @@ static bool isOnlyLookedUp(Value parameter) {
   });
 }
 
-/// The fraction of the elements of a parameter that multiply a token: 1, except for tables of
-/// grouped contractions, such as experts, of which only the active ones do. Looks through repeats.
+/// The fraction of the matrices that multiply a token in a product of two batches of matrices, such
+/// as the experts of slots; 1 for other products.
+static double getActiveFraction(ContractOp op, Value parameter, double tokens) {
+  NamedTensorType lhs = op.getLhs().getType(), rhs = op.getRhs().getType();
+  double batch = 1, points = getElements(op.getResult());
+  for (DimAttr dim : lhs.getDims()) {
+    if (!rhs.hasDim(dim.getName()))
+      continue;
+    const bool isBatch = op.getResult().getType().hasDim(dim.getName());
+    (isBatch ? batch : points) *= static_cast<double>(dim.getSize());
+  }
+  if (batch == 1)
+    return 1;
+  return std::min(1.0, points / (tokens * getElements(parameter)));
+}
+
+/// The fraction of the elements of a parameter that multiply a token: 1, except for experts, of
+/// which only the active ones do. Looks through repeats.
 static double getActiveFraction(Value parameter, double tokens) {
   double most = 0;
   for (OpOperand &use : parameter.getUses()) {
@@ -46,6 +62,8 @@ static double getActiveFraction(Value parameter, double tokens) {
         for (auto [stack, slot, number] : body.getScannedInputs())
           if (stack == parameter)
             most = std::max(most, getActiveFraction(slot, tokens));
+    } else if (auto contract = dyn_cast<ContractOp>(user)) {
+      most = std::max(most, getActiveFraction(contract, parameter, tokens));
     } else if (user->hasTrait<View>() || isa<CastOp>(user)) {
       most = std::max(most, getActiveFraction(user->getResult(0), tokens));
     } else {

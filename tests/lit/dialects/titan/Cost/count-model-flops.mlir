@@ -46,3 +46,35 @@ module attributes {titan.sizes = {positions = 8 : i64}} {
     return %loss : !titan.tensor<f32[]>
   }
 }
+
+// -----
+
+// The same in slots: each of four experts has 4 slots for 8 tokens, so that a token multiplies two.
+// CHECK: titan.model_flops_per_token = 3.840000e+02 : f64
+module attributes {titan.sizes = {positions = 8 : i64}} {
+  func.func @train(%x: !titan.tensor<f32[experts = 4, slots = 4, embed = 4]> {titan.input = "x"},
+                   %w: !titan.tensor<f32[experts = 4, embed = 4, ffn = 8]> {titan.param = "w"})
+      -> (!titan.tensor<f32[]> {titan.output = "loss"}) attributes {titan.program = "train"} {
+    %y = titan.contract %x, %w
+        : (!titan.tensor<f32[experts = 4, slots = 4, embed = 4]>, !titan.tensor<f32[experts = 4, embed = 4, ffn = 8]>)
+        -> !titan.tensor<f32[experts = 4, slots = 4, ffn = 8]>
+    %loss = titan.reduce sum %y : !titan.tensor<f32[experts = 4, slots = 4, ffn = 8]> -> !titan.tensor<f32[]>
+    return %loss : !titan.tensor<f32[]>
+  }
+}
+
+// -----
+
+// Heads are a batch of matrices, too, but each token multiplies all of them: 6 * 64.
+// CHECK: titan.model_flops_per_token = 3.840000e+02 : f64
+module attributes {titan.sizes = {positions = 8 : i64}} {
+  func.func @train(%x: !titan.tensor<f32[seq = 8, heads = 2, wide = 4]> {titan.input = "x"},
+                   %w: !titan.tensor<f32[heads = 2, wide = 4, out = 8]> {titan.param = "w"})
+      -> (!titan.tensor<f32[]> {titan.output = "loss"}) attributes {titan.program = "train"} {
+    %y = titan.contract %x, %w
+        : (!titan.tensor<f32[seq = 8, heads = 2, wide = 4]>, !titan.tensor<f32[heads = 2, wide = 4, out = 8]>)
+        -> !titan.tensor<f32[seq = 8, heads = 2, out = 8]>
+    %loss = titan.reduce sum %y : !titan.tensor<f32[seq = 8, heads = 2, out = 8]> -> !titan.tensor<f32[]>
+    return %loss : !titan.tensor<f32[]>
+  }
+}
