@@ -51,8 +51,8 @@ import pickletools, sys, torch, torch.distributed.checkpoint as dcp
 from pathlib import Path
 from safetensors.torch import load_file
 from torch.distributed.checkpoint.format_utils import dcp_to_torch_save
-folder, source, kind = Path(sys.argv[1]), sys.argv[2], {"f64": torch.float64, "bf16": torch.bfloat16}[sys.argv[3]]
-given = {name: value.to(kind) for name, value in load_file(source).items()}
+folder, source = Path(sys.argv[1]), sys.argv[2]
+given = load_file(source)
 state = {name: torch.empty_like(value) for name, value in given.items()}
 dcp.load(state, checkpoint_id=folder)
 assert given and all(torch.equal(state[name], value) for name, value in given.items())
@@ -62,6 +62,24 @@ found = torch.load(whole, weights_only=True)
 assert found.keys() == given.keys() and all(torch.equal(found[name], value) for name, value in given.items())
 named = {argument for code, argument, _ in pickletools.genops((folder / ".metadata").read_bytes()) if code.name == "GLOBAL"}
 assert all(name.startswith(("torch ", "torch.serialization _get_layout", "torch.distributed.checkpoint.")) for name in named), named
+"""
+
+LOAD_SHARDED = r"""
+import sys, torch, torch.distributed as dist, torch.distributed.checkpoint as dcp
+from safetensors.torch import load_file
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.tensor import Shard, distribute_tensor
+rank, folder, source = int(sys.argv[1]), *sys.argv[2:4]
+torch.set_num_threads(1)
+dist.init_process_group("gloo", init_method=f"file://{folder}.store", rank=rank, world_size=2)
+mesh = init_device_mesh("cpu", (2,))
+given = {name: value.to(torch.bfloat16) for name, value in sorted(load_file(source).items())}
+state = {name: distribute_tensor(torch.zeros_like(value), mesh, [Shard(number % value.dim())])
+         for number, (name, value) in enumerate(given.items())}
+dcp.load(state, checkpoint_id=folder)
+for name, value in given.items():
+    assert torch.equal(state[name].full_tensor(), value), name
+dist.destroy_process_group()
 """
 
 COMPARE = r"""
@@ -143,12 +161,13 @@ class InterchangeTest(ProgramCase):
         self.finish(python(READ, run / "checkpoints/step-4"))
 
     def test_writes_directories(self):
-        """PyTorch loads them bit for bit, and so does Titan, also over an earlier one; a directory with other files is refused."""
+        """PyTorch loads them bit for bit, whole or as shards of two ranks, and so does Titan; also over an earlier one; a directory with other files is refused."""
         run, _ = self.train("run", "--steps", 3)
         weights, written = run / "model.safetensors", self.folder / "written"
         for kind, ranks in (("f64", 1), ("bf16", 2)):
             self.run_exe("export", "--init-from", run, "--dcp", written, "--dtype", kind, ranks=ranks)
-            self.finish(python(LOAD, written, weights, kind))
+            self.finish(*([python(LOAD, written, weights)] if ranks == 1 else
+                          [python(LOAD_SHARDED, rank, written, weights) for rank in range(2)]))
             self.assertEqual([path.name for path in sorted(written.iterdir())], [".metadata", "__0_0.distcp"])
         initial = self.folder / "initial.safetensors"
         self.train("from-written", "--init-from", written, "--steps", 1, "--save-initial", initial)
