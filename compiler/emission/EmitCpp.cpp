@@ -4,6 +4,7 @@
 
 #include "compiler/emission/FunctionEmitter.h"
 #include "compiler/emission/ProgramTable.h"
+#include "compiler/emission/WatchNumbers.h"
 #include "dialects/dist/IR/AutoAxis.h"
 #include "dialects/registration/RegisterAll.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
@@ -78,6 +79,8 @@ static void emitHead(ModuleOp module, dist::MeshOp mesh, Writer &out) {
                        .str()));
   out.line("#include \"titan/runtime/kernel_loops.h\"");
   out.line("#include \"titan/runtime/program_table.h\"");
+  if (watchesNumbers(module))
+    out.line("#include \"titan/runtime/watch.h\"");
   out.blank();
   out.line("using namespace titan::rt;");
   out.blank();

@@ -50,5 +50,9 @@ LogicalResult emission::emitFused(FunctionEmitter &emitter, FusedOp op) {
   RowNest nest(emitter, ops, fusion::getRows(op));
   for (auto [inner, result] : llvm::zip_equal(op.getYield().getValues(), op.getResults()))
     nest.addOutput(inner, result);
-  return nest.emit();
+  std::string text = nest.build();
+  if (emitter.watchesNumbers() && !emitter.isCuda())
+    emitter.out().raw(RowNest(emitter, ops, fusion::getRows(op), RowNest::Purpose::Watch).build());
+  emitter.out().raw(text);
+  return success();
 }

@@ -30,6 +30,12 @@ LogicalResult FunctionEmitter::emitFunction(StringRef name, Block &block) {
   text.open("void " + name + "(" + parameters + ")");
   for (const std::string &variable : sizes().takeVariables())
     text.line(variable);
+  if (hasWatches && !repeats.empty()) {
+    DimAttr dim = repeats.back().repeat.getDim(); // a part of a repeat has the name of the whole
+    StringAttr shown = dim.getOrigin() ? dim.getOrigin() : dim.getName();
+    text.line("const Iteration iteration(ctx, " + quote(shown.getValue()) + ", " +
+              repeats.back().index + ");");
+  }
   text.raw(body.str());
   text.close();
   text.blank();
@@ -49,6 +55,7 @@ LogicalResult FunctionEmitter::emitOp(Operation *op) {
     emitSourceLine(op);
     if (!isa<RepeatOp>(op))
       emitTrace(op);
+    emitWatch(op);
   }
   return TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](RepeatOp repeat) { return emitRepeat(repeat); })

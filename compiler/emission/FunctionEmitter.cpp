@@ -1,6 +1,7 @@
 // Emits one function.
 
 #include "compiler/emission/FunctionEmitter.h"
+#include "compiler/emission/WatchNumbers.h"
 
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 #include "dialects/titan/Support/Views.h"
@@ -61,7 +62,8 @@ std::string emission::getScalarType(Operation *op) {
 }
 
 ProgramState::ProgramState(func::FuncOp function, Target target)
-    : target(target), sizes(dist::MeshOp::lookup(function->getParentOfType<ModuleOp>())) {
+    : target(target), watchesNumbers(emission::watchesNumbers(function)),
+      sizes(dist::MeshOp::lookup(function->getParentOfType<ModuleOp>())) {
   auto module = function->getParentOfType<ModuleOp>();
   auto allocations = module->getAttrOfType<ArrayAttr>(memory::kPersistent);
   persistent = llvm::to_vector(allocations.getAsRange<AllocationAttr>());

@@ -23,6 +23,7 @@ struct ProgramState {
   /// that it uses.
   int64_t getAllocationIndex(ir::AllocRefAttr ref) const;
   Target target;
+  bool watchesNumbers; ///< a step can look for numbers that are not finite
   llvm::SmallVector<ir::AllocationAttr> persistent;
   std::optional<std::vector<int>> usedAllocations; ///< of a fragment
   LocalSizes sizes;
@@ -48,6 +49,7 @@ public:
   Writer &out() { return body; }
   LocalSizes &sizes() { return program.sizes; }
   bool isCuda() const { return program.target == Target::Cuda; }
+  bool watchesNumbers() const { return program.watchesNumbers; }
   NameScope &names() { return scope; }
   /// The pointer variable of `value`, declared if necessary.
   std::string getPointer(mlir::Value value);
@@ -79,6 +81,9 @@ public:
   std::string getShardBefore(ir::NamedTensorType type, int64_t dim, mlir::Value back);
   /// Writes `trace(ctx, "file:line", "operation");`, for messages and profiles.
   void emitTrace(mlir::Operation *op);
+  /// Writes `watch(ctx, operands, results);` for an operation that may make an infinity or a
+  /// not-a-number (WatchNumbers.h).
+  void emitWatch(mlir::Operation *op);
   /// Copies `value` to `target`, a pointer expression.
   void copyTo(mlir::Value value, llvm::StringRef target);
   /// A pointer expression, as elements of `element`: `ref` in the current iterations of the
@@ -106,6 +111,8 @@ private:
   /// The slot of a stack of the innermost repeat.
   ir::AllocRefAttr getSlot(mlir::OpResult stack);
   void emitSourceLine(mlir::Operation *op);
+  /// The memory of these values as a list of `Numbers`, without values that have none.
+  std::string listNumbers(mlir::ValueRange values);
 
   ProgramState &program;
   llvm::SmallVector<EnclosingRepeat> repeats;
@@ -115,6 +122,7 @@ private:
   llvm::StringMap<std::string> declared; ///< variable by expression
   std::string line;                      ///< source line of the last comment
   std::string lastTrace;                 ///< the last call of `trace`
+  bool hasWatches = false;               ///< the body calls `watch`
 };
 
 /// The names of constant tables with an entry per iteration: its variant, and its slot in a stack

@@ -75,12 +75,12 @@ void RowNest::define(Value value, std::string expression) {
   std::string stored = expression;
   if (isNarrow(value) && !isExact(value.getDefiningOp()))
     expression = ("float(bf16(" + stripParentheses(expression) + "))").str();
-  if (!isStored && uses == 1 && expression.size() < kMaxInlineLength) {
+  if (!isWatch() && !isStored && uses == 1 && expression.size() < kMaxInlineLength) {
     expressions[value] = std::move(expression);
     return;
   }
   // One store may overwrite an operand of another, so all values are computed first.
-  if (isStored && uses == 0 && !isRowScalar && countStores(inners[inner]) == 1) {
+  if (!isWatch() && isStored && uses == 0 && !isRowScalar && countStores(inners[inner]) == 1) {
     store(value, stored);
     if (!targets.count(value))
       stores.push_back(getElement(accesses[value], current) + " = " +
@@ -121,6 +121,8 @@ void RowNest::emitElementwise(Operation *op) {
     in.push_back(getOperand(operand));
   auto scalar = cast<ScalarOpInterface>(op);
   define(op->getResult(0), scalar.getElementExpression(in, 0, getScalarType(op)));
+  if (isWatch())
+    see(op, op, getOperand(op->getResult(0)), isa<RandomOp>(op) ? ArrayRef<std::string>() : in);
 }
 
 std::string RowNest::defineLocal(Value value, StringRef expression) {
@@ -140,8 +142,18 @@ void RowNest::emitApply(ApplyOp op) {
     // Loads the element first, because stores of the results may overwrite it.
     known[argument] = scalars.count(operand) ? expression : defineLocal(operand, expression);
   }
-  emitSteps(callee, known,
-            [&](Value value, StringRef expression) { return defineLocal(value, expression); });
+  auto keep = isWatch() ? NamedSteps::All : NamedSteps::Long;
+  emitSteps(
+      callee, known,
+      [&](Value value, StringRef expression) {
+        std::string name = defineLocal(value, expression);
+        if (Operation *step = value.getDefiningOp(); isWatch())
+          see(op, step, name, llvm::map_to_vector(step->getOperands(), [&](Value operand) {
+                return known.lookup(operand);
+              }));
+        return name;
+      },
+      keep);
   for (auto [result, value] : llvm::zip_equal(op.getResults(), callee.getYield().getValues()))
     define(result, known.lookup(value));
 }
@@ -260,6 +272,8 @@ SmallVector<SumNames> RowNest::getBlockedSums(const Inner &inner) {
 
 void RowNest::emitReduce(ReduceOp op) {
   std::string value = getOperand(op.getInput());
+  if (isWatch())
+    seeTerm(op, value);
   auto scalar = scalars.find(op.getResult());
   auto blocked = blockedSums.find(op.getResult());
   if (blocked != blockedSums.end() && isRowKernel) {
@@ -278,9 +292,11 @@ void RowNest::emitReduce(ReduceOp op) {
 
 void RowNest::finishReduce(ReduceOp op) {
   if (scalars.count(op.getResult()))
-    return finishScalar(op);
-  if (isLongSum(op) || isNarrow(op.getResult()))
+    finishScalar(op);
+  else if (isLongSum(op) || isNarrow(op.getResult()))
     finishBuffer(op);
+  if (isWatch())
+    seeSum(op);
 }
 
 void RowNest::finishScalar(ReduceOp op) {

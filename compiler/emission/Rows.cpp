@@ -11,9 +11,10 @@ using namespace titan;
 using namespace titan::ir;
 using namespace titan::emission;
 
-RowNest::RowNest(FunctionEmitter &emitter, ArrayRef<Operation *> all, ArrayRef<std::string> rows)
-    : emitter(emitter), ops(all.begin(), all.end()), rows(rows.begin(), rows.end()),
-      text(emitter.out().getLevel()) {}
+RowNest::RowNest(FunctionEmitter &emitter, ArrayRef<Operation *> all, ArrayRef<std::string> rows,
+                 Purpose purpose)
+    : emitter(emitter), purpose(purpose), ops(all.begin(), all.end()),
+      rows(rows.begin(), rows.end()), text(emitter.out().getLevel() + (isWatch() ? 2 : 0)) {}
 
 bool RowNest::isInside(Value value) const {
   return value.getDefiningOp() && innerOf.count(value.getDefiningOp());
@@ -90,7 +91,7 @@ void RowNest::prepareAccesses() {
         accesses[operand] = getOperandAccess(operand);
   }
   for (auto &[value, targetValues] : outputs)
-    for (Value target : targetValues) {
+    for (Value target : isWatch() ? SmallVector<Value>() : targetValues) {
       // The target may have other dimension names than the value; the memory is the same.
       targets[value].push_back(emitter.getAccess(target, emitter.getSpace(value)));
     }
@@ -157,7 +158,15 @@ SmallVector<IndexDim> RowNest::getRowSpace() {
 }
 
 LogicalResult RowNest::emit() {
+  std::string nest = build();
+  emitter.out().raw(nest);
+  return success();
+}
+
+std::string RowNest::build() {
   schedule();
+  if (isWatch())
+    numberSteps();
   prepareAccesses();
   SmallVector<IndexDim> space = getRowSpace();
   SmallVector<const Access *> all;
@@ -170,15 +179,15 @@ LogicalResult RowNest::emit() {
   if (emitter.isCuda()) {
     emitDevice();
   } else {
-    emitParallel(text, rowLoops.size(), getWork());
+    if (!isWatch())
+      emitParallel(text, rowLoops.size(), getWork());
     openLoops(text, rowLoops);
     emitRowScalars();
     for (unsigned i = 0; i < inners.size(); ++i)
       emitInner(i);
     closeLoops(text, rowLoops);
   }
-  emitter.out().raw(text.str());
-  return success();
+  return isWatch() ? wrapWatch() : text.str();
 }
 
 /// Loads values that are constant inside the row once, before any store.
@@ -271,7 +280,7 @@ void RowNest::emitInner(unsigned index) {
     openLoops(text, ArrayRef(loops).drop_back());
     if (!sums.empty())
       openBlocks(text, loops.back(), sums);
-    if (std::string simd = getSimd(inner, loops); !simd.empty())
+    if (std::string simd = getSimd(inner, loops); !simd.empty() && !isWatch())
       text.line(simd);
     if (!sums.empty())
       openBlock(text, loops.back());
@@ -309,7 +318,10 @@ void RowNest::declareBuffer(Value value, StringRef type, StringRef suffix) {
       size = size * dim.size;
     }
   std::string name = emitter.names().pick((ir::getSourceName(value) + suffix).str());
-  text.line((isRowKernel ? "__shared__ " : "alignas(64) ") + type + " " + name + "[" + size.str() +
-            "];");
+  if (isWatch()) // without a target, the buffer may be too large for the stack
+    text.line("const auto " + name + " = std::make_unique<" + type + "[]>(" + size.str() + ");");
+  else
+    text.line((isRowKernel ? "__shared__ " : "alignas(64) ") + type + " " + name + "[" +
+              size.str() + "];");
   accesses[value] = makeAccess(name, space);
 }

@@ -14,11 +14,17 @@ namespace titan::emission {
 
 class RowNest {
 public:
+  /// What the nest is for: to compute the outputs, or to tell the runtime what each operation
+  /// computes, without any effect (WatchNumbers.h).
+  enum class Purpose : uint8_t { Compute, Watch };
   RowNest(FunctionEmitter &emitter, llvm::ArrayRef<mlir::Operation *> ops,
-          llvm::ArrayRef<std::string> rows);
+          llvm::ArrayRef<std::string> rows, Purpose purpose = Purpose::Compute);
   /// `value`, computed by one of the operations, is also stored to the memory of `target`.
   void addOutput(mlir::Value value, mlir::Value target) { outputs[value].push_back(target); }
+  /// Writes the nest.
   mlir::LogicalResult emit();
+  /// The text of the nest; the variables that it needs are written.
+  std::string build();
 
 private:
   /// Operations that share an inner loop over `space`.
@@ -47,6 +53,18 @@ private:
   void emitApply(ir::ApplyOp op);
   /// A name for a value inside the current loops.
   std::string defineLocal(mlir::Value value, llvm::StringRef expression);
+  // Of a nest that watches (RowWatch.cpp).
+  bool isWatch() const { return purpose == Purpose::Watch; }
+  /// Numbers the operations that may make a number that is not finite, in program order.
+  void numberSteps();
+  /// Writes that `step`, alone or in the function that `op` applies, computes `result` from
+  /// `operands`: expressions.
+  void see(mlir::Operation *op, mlir::Operation *step, llvm::StringRef result,
+           llvm::ArrayRef<std::string> operands);
+  /// The same for a term of a sum, and for its result.
+  void seeTerm(ir::ReduceOp op, llvm::StringRef term);
+  void seeSum(ir::ReduceOp op);
+  std::string wrapWatch();
   void declareBuffer(mlir::Value value);
   void declareBuffer(mlir::Value value, llvm::StringRef type, llvm::StringRef suffix);
   void emitReduce(ir::ReduceOp op);
@@ -90,8 +108,11 @@ private:
   SizeExpr getWork();
 
   FunctionEmitter &emitter;
+  Purpose purpose;
   llvm::SmallVector<mlir::Operation *> ops;
   llvm::SmallVector<std::string> rows;
+  /// By operation and, in the function that it applies, step.
+  llvm::MapVector<std::pair<mlir::Operation *, mlir::Operation *>, unsigned> steps;
   /// In insertion order, which determines names.
   llvm::MapVector<mlir::Value, llvm::SmallVector<mlir::Value>> outputs;
   llvm::SmallVector<Inner> inners;

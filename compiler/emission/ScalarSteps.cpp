@@ -43,7 +43,8 @@ StringRef emission::stripParentheses(StringRef text) {
 }
 
 void emission::emitSteps(ScalarFunctionOp function, Expressions &known,
-                         llvm::function_ref<std::string(Value, StringRef)> define) {
+                         llvm::function_ref<std::string(Value, StringRef)> define,
+                         NamedSteps named) {
   for (Operation *step : function.getSteps()) {
     Value result = step->getResult(0);
     SmallVector<std::string> in = llvm::map_to_vector(
@@ -52,8 +53,8 @@ void emission::emitSteps(ScalarFunctionOp function, Expressions &known,
         cast<ScalarOpInterface>(step).getElementExpression(in, 0, getScalarType(step));
     if (isNarrow(result) && !isExact(step))
       expression = ("float(bf16(" + stripParentheses(expression) + "))").str();
-    bool isInline =
-        isa<ConstantOp>(step) || (result.hasOneUse() && expression.size() < kMaxInlineLength);
+    bool isInline = isa<ConstantOp>(step) || (named == NamedSteps::Long && result.hasOneUse() &&
+                                              expression.size() < kMaxInlineLength);
     known[result] = isInline ? expression : define(result, expression);
   }
 }

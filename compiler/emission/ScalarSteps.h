@@ -25,10 +25,14 @@ inline constexpr size_t kMaxInlineLength = 100;
 /// Expressions by value.
 using Expressions = llvm::DenseMap<mlir::Value, std::string>;
 
+/// The steps that become constants: long expressions and those with several uses, or all.
+enum class NamedSteps : uint8_t { Long, All };
+
 /// Adds the expression of every result to `known`, which holds the expressions of the arguments.
 /// `define` writes a constant and returns its name.
 void emitSteps(ir::ScalarFunctionOp function, Expressions &known,
-               llvm::function_ref<std::string(mlir::Value, llvm::StringRef)> define);
+               llvm::function_ref<std::string(mlir::Value, llvm::StringRef)> define,
+               NamedSteps named = NamedSteps::Long);
 
 /// Writes `double NAME(const double *x)`: the result of a scalar function of numbers in f64.
 void emitHostFunction(ir::ScalarFunctionOp function, llvm::StringRef name, Writer &out);

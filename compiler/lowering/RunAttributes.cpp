@@ -235,7 +235,7 @@ std::string shortenPath(StringRef name, const std::filesystem::path &programFold
 }
 
 /// All sources and command-line settings under their names, so that a run directory documents what
-/// was trained.
+/// was trained. A program that is such a text keeps its lines, and gets no file that it has.
 std::string joinSources(const SourceManager &sources) {
   std::string all;
   std::optional<std::filesystem::path> programFolder; // the first file is the program
@@ -247,9 +247,15 @@ std::string joinSources(const SourceManager &sources) {
       programFolder = std::filesystem::path(name.str()).parent_path();
     if (name == "--set")
       all += "# --set " + std::string(sources.text(file)) + "\n";
-    else if (!name.starts_with("--set ") && seen.insert(name).second)
-      all += "# file: " + makePrintable(shortenPath(name, programFolder.value_or(""))) + "\n" +
-             std::string(sources.text(file)) + "\n";
+    else if (!name.starts_with("--set ") && seen.insert(name).second) {
+      const std::string text = std::string(sources.text(file)) + "\n";
+      const std::string named =
+          "# file: " + makePrintable(shortenPath(name, programFolder.value_or(""))) + "\n" + text;
+      if (all.empty() && StringRef(text).starts_with("# file: "))
+        all = text;
+      else if (!StringRef(all).contains(named))
+        all += named;
+    }
   }
   return all;
 }

@@ -28,6 +28,8 @@ Documents: a model that receives document boundaries trains like one that derive
 Skipped steps: a step with a non-finite loss leaves parameters, optimizer state and buffers unchanged,
 bitwise and on any mesh; the next one updates like PyTorch (skipped.py).
 
+Numbers that are not finite: `check_numbers` names the operation, line, rank, layer and microbatch (nonfinite.py).
+
 Largest loss: the loss of a rank is the loss of its samples, as computed by a process that has only these.
 
 Transports: a run over sockets is bitwise equal to one through shared memory.
@@ -57,6 +59,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "parity"))
 from actions import check_actions, read_table
 from compare import bitwise_equal, compare
 from documents import try_documents
+from nonfinite import list_cases as list_nonfinite
 from skipped import try_skipped, write_marked
 from values import try_counts, try_index
 from titan import (BUILD, CORES, ROOT, Failed, Launch, Report, build, call, environment_of,
@@ -69,6 +72,7 @@ MOVES = ROOT / "tests/runs/moves.titan"
 SKIPPED = ROOT / "tests/runs/skipped.titan"
 DOCUMENTS = ROOT / "tests/runs/documents.titan"
 VALUES = ROOT / "tests/runs/values.titan"
+NONFINITE = ROOT / "tests/runs/nonfinite.titan"
 LOSSES = ROOT / "tests/lit/meaning/Inputs/losses.titan"
 BUFFERS = ROOT / "tests/parity/programs/balanced.titan"
 COUNTER = BUILD / "lib" / "libcount-allocations.so"
@@ -369,6 +373,8 @@ def main() -> None:
             (MOVES, "on_stages_and_flat", "float64", OUT / "flat"),
             (staged, "staged", "float64", OUT / "paired"),
             *((DOCUMENTS, train, "float64", OUT / train) for train in ("found", "packed", "on_cp"))])
+        watched = ["plain", "accumulated", "on_pp2", *(["numbers", "skipping", "on_shard2", "on_tp2"] if arguments.all else [])]
+        finders = dict(zip(watched, pool.map(lambda run: build(NONFINITE, run, "float64", OUT / "nonfinite" / run), watched)))
     kills = 100 if arguments.all else 20
     shards, tensors, two_stages, headtail, four = (two, 2), (split, 2), (stages, 2), (mirrored, 2), (flat, 4)
     report = Report()
@@ -391,6 +397,7 @@ def main() -> None:
         ("evaluation on one process and on two", partial(try_evaluation, one, two, text, other)),
         ("skipped steps on one process and on two", partial(
             try_skipped, skipped, skipped2, write_marked(OUT / "marked.txt"), OUT)),
+        *list_nonfinite(finders, OUT / "nonfinite", arguments.all),
         ("the greatest loss of a rank", partial(try_greatest_loss, two, half, text)),
         ("perplexity beside several losses", partial(try_perplexity, mixed, named, other)),
         ("actions of a pipeline", partial(try_actions, stages, text)),

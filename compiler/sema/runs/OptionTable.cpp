@@ -269,6 +269,10 @@ std::vector<OptionSpec> stepOptions() {
              "skip: skip the update, warn: continue; a program built with `skip` cannot `warn`, "
              "and only "
              "such a program can `skip`"),
+      flag("check_numbers",
+           "after a step that is not finite, run it again and name the operation and the line that "
+           "first make a "
+           "number that is not finite; the program is larger, but its steps are as fast"),
       integer("accumulate", Value::ofInt(1), Fixed::Compile, 1,
               "microbatches of a step, whose gradients are accumulated"),
       integer(

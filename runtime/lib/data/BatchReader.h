@@ -34,6 +34,8 @@ public:
   void load(std::span<const std::vector<std::byte>> batch);
   /// The number of inputs that this rank has.
   size_t countInputs() const { return targets.size(); }
+  /// The number of one of them among the opened inputs.
+  size_t getInput(size_t index) const { return targets[index].input; }
 
 private:
   /// An input of the function that this rank has.

@@ -93,26 +93,28 @@ std::string FiniteCheck::describeGoodCheckpoint() const {
   return good.empty() ? "there is no earlier checkpoint; " : "'" + good + "' is good: ";
 }
 
-void FiniteCheck::handleNonFinite(int64_t step, Reporter &report) {
+void FiniteCheck::handleNonFinite(int64_t step, Reporter &report, const NonFiniteCause &cause) {
+  const std::string found = cause.found.empty() ? problem : problem + ": " + cause.found,
+                    help = cause.help.empty() ? "" : "; " + cause.help;
   if (policy == OnNonFinite::Stop)
-    throw NotFinite(fmt::format("step {}: {}, so the run stops (`on_nonfinite`); {}{}", step,
-                                problem, describeGoodCheckpoint(), describeRemedy(step)));
+    throw NotFinite(fmt::format("step {}: {}, so the run stops (`on_nonfinite`); {}{}{}", step,
+                                found, describeGoodCheckpoint(), describeRemedy(step), help));
   if (mustEnd())
     throw NotFinite(
         fmt::format("step {}: {}, as in all of the last {} steps, whose updates were "
                     "skipped, so the run stops (`on_nonfinite`); {}look for samples or weights "
-                    "that are not finite, or resume with a lower `optimizer.lr`",
-                    step, problem, maxSkipsInRow, describeGoodCheckpoint()));
+                    "that are not finite, or resume with a lower `optimizer.lr`{}",
+                    step, found, maxSkipsInRow, describeGoodCheckpoint(), help));
   if (!isUnreported(step))
     return;
   ++reports;
   if (policy == OnNonFinite::Skip)
-    report.warn("step {}: {}, so its update is skipped{}", step, problem,
+    report.warn("step {}: {}, so its update is skipped{}{}", step, found, reports == 1 ? help : "",
                 reports == maxReports ? "; further skips are not reported" : "");
   else
     report.warn("step {}: {}; later checkpoints are marked as not finite, and no good checkpoint "
-                "is removed for them: {}",
-                step, problem, describeRemedy(step));
+                "is removed for them: {}{}",
+                step, found, describeRemedy(step), help);
 }
 
 } // namespace titan::rt

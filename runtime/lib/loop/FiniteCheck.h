@@ -17,6 +17,12 @@ enum class OnNonFinite {
   Warn
 };
 
+/// What is known of the cause of a step that is not finite, as texts for messages.
+struct NonFiniteCause {
+  std::string found; ///< the operations that made such numbers; empty: nobody looked for them
+  std::string help;  ///< the command that finds them; empty if they are found
+};
+
 class FiniteCheck {
 public:
   FiniteCheck(Executor &executor, const TrainStep &trainStep, const Settings &settings,
@@ -38,8 +44,10 @@ public:
   bool isUnreported(int64_t step) const;
   /// Whether the latest step is the run's end. All ranks call it.
   bool endsRun(int64_t step) { return !isFinite(step) && mustEnd(); }
-  /// Reports a step that is not finite. Throws NotFinite if the step ends the run.
-  void handleNonFinite(int64_t step, Reporter &report);
+  /// Reports a step that is not finite, with its cause. Throws NotFinite if the step ends the run.
+  void handleNonFinite(int64_t step, Reporter &report, const NonFiniteCause &cause);
+  /// Whether the program leaves parameters, optimizer state and buffers of such a step unchanged.
+  bool skipsUpdates() const { return policy == OnNonFinite::Skip; }
 
 private:
   /// Whether the run must end if its latest step is not finite.

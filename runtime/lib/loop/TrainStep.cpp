@@ -1,5 +1,7 @@
 #include "TrainStep.h"
 
+#include "state/FindNonFinite.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -79,6 +81,16 @@ void TrainStep::read(const DataSource &data, int64_t firstSample, Batch &batch) 
   for (const TurnState &turn : turns)
     turn.reader.read(data, firstSample,
                      std::span(batch).subspan(turn.firstInput, turn.reader.countInputs()));
+}
+
+size_t TrainStep::findNonFiniteInput(const Batch &batch) const {
+  size_t first = specs.size();
+  for (const TurnState &turn : turns)
+    for (size_t i = 0; i < turn.reader.countInputs(); ++i)
+      if (const size_t input = turn.reader.getInput(i);
+          input < first && hasNonFinite(batch[turn.firstInput + i], specs[input].type))
+        first = input;
+  return first;
 }
 
 void TrainStep::load(const Batch &batch) {

@@ -32,6 +32,9 @@ public:
   Batch makeBatch() const;
   /// Reads the global batch that starts at this sample, possibly in another thread.
   void read(const DataSource &data, int64_t firstSample, Batch &batch) const;
+  /// The index in `inputs` of the first one of which this rank's part is not finite; their number
+  /// if there is none.
+  size_t findNonFiniteInput(const Batch &batch) const;
   /// Copies a batch into the inputs of the next turn. Reads the scalars of the turn before, whose
   /// memory the inputs may overwrite.
   void load(const Batch &batch);

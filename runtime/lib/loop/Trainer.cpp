@@ -5,6 +5,7 @@
 #include "Epochs.h"
 #include "Evaluation.h"
 #include "FiniteCheck.h"
+#include "NonFiniteCause.h"
 #include "Profiler.h"
 #include "Progress.h"
 #include "Replicas.h"
@@ -364,6 +365,12 @@ private:
   }
 
   void trainOneStep() {
+    runStep();
+    costs.stepEnded();
+    saveGradients();
+  }
+
+  void runStep() {
     const Batch *batch = nullptr;
     timeData([&] {
       batch = &batches->take(sample, nextSample());
@@ -387,8 +394,56 @@ private:
         timeData([&] { trainStep.load(*batch); });
     }
     sample += executor.program().samples;
-    costs.stepEnded();
-    saveGradients();
+  }
+
+  /// Reports the step just run, which is not finite, with its cause.
+  void handleNonFinite() {
+    NonFiniteCause cause;
+    if (settings.text("check_numbers", "false") != "true")
+      cause.help = describeSearch(executor, options, directory.path());
+    else if (check.isUnreported(step))
+      cause.found = findCause();
+    check.handleNonFinite(step, report, cause);
+  }
+
+  /// Runs the step just run again. Its state is unchanged if the program skips the update;
+  /// otherwise, the steps before it run again, too, from the state from which they ran.
+  std::string findCause() {
+    const int64_t failed = step;
+    const bool isUnchanged = check.skipsUpdates() && executor.program().turns.empty();
+    if (isUnchanged)
+      goBackTo(step - 1, sample - executor.program().samples);
+    else
+      restoreEarlierState();
+    if (step + 1 < failed)
+      report.say(
+          "note: running steps {} to {} again, since the update of step {} has replaced what "
+          "it started from; with `on_nonfinite = skip` only one step would run again",
+          step + 1, failed, failed);
+    while (step + 1 < failed)
+      runStep();
+    return findNonFiniteCause(executor, trainStep, batches->take(sample, std::nullopt),
+                              [this] { runStep(); });
+  }
+
+  void goBackTo(int64_t earlierStep, int64_t earlierSample) {
+    step = earlierStep;
+    sample = earlierSample;
+  }
+
+  /// Loads the latest checkpoint, or what the run started from.
+  void restoreEarlierState() {
+    checkpoints.finish();
+    const bool hasSaved = saved > firstStep;
+    if (std::optional<Manifest> found =
+            resumeFrom(executor, directory.path(), hasSaved ? "auto" : options.resume))
+      return goBackTo(found->step, found->sample);
+    clearState(executor);
+    if (options.initFrom.empty())
+      initializeParameters(executor, seed());
+    else
+      loadWeights(executor, options.initFrom, seed());
+    goBackTo(0, 0);
   }
 
   /// Saves the gradients of each turn's latest step, as soon as all turns have run.
@@ -405,7 +460,7 @@ private:
       return;
     checkpoints.waitForPrevious(step);
     if (check.endsRun(step))
-      check.handleNonFinite(step, report);
+      handleNonFinite();
     compareReplicas();
     Manifest position;
     position.step = step;
@@ -461,7 +516,7 @@ private:
         report.writeRow(row, progress.secondsLeft(step), seconds, progress.dataSeconds());
       });
     if (!check.isFinite(step))
-      check.handleNonFinite(step, report);
+      handleNonFinite();
     if (results)
       for (const EvaluationResult &result : *results)
         report.writeEvaluation(step, result);

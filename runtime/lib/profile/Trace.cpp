@@ -2,6 +2,7 @@
 
 #include "base/files/DurableFile.h"
 #include "flight/FlightRecorder.h"
+#include "numbers/NumberWatch.h"
 #include "titan/runtime/program.h"
 
 #include <algorithm>
@@ -53,6 +54,8 @@ std::string nameText(int rank, int lane, const char *kind, const std::string &na
 
 void trace(Context &ctx, const char *location, const char *action) {
   ctx.location = location;
+  if (ctx.numbers)
+    ctx.numbers->finish();
   ctx.action = action;
   if (ctx.trace)
     ctx.trace->mark(location, action);

@@ -4,6 +4,7 @@
 #include "base/data/DataPaths.h"
 #include "base/settings/UnknownSetting.h"
 #include "base/text/ReadNumber.h"
+#include "base/text/ShellWord.h"
 
 #include <algorithm>
 #include <cmath>
@@ -42,15 +43,6 @@ bool sameValue(const std::string &a, const std::string &b) {
   }
   auto x = parseNumber(a), y = parseNumber(b);
   return x && y ? *x == *y : a == b;
-}
-
-/// Quotes a word for the shell, if necessary.
-std::string forShell(const std::string &word) {
-  const bool isPlain = std::all_of(word.begin(), word.end(), [](unsigned char c) {
-    return std::isalnum(c) ||
-           std::string_view("_-+.,=/").find(static_cast<char>(c)) != std::string_view::npos;
-  });
-  return isPlain ? word : "'" + word + "'";
 }
 
 /// A help text with the command that compiles the program with this setting.

@@ -3,8 +3,10 @@
 #include "base/Error.h"
 #include "base/data/DType.h"
 #include "flight/FlightRecorder.h"
+#include "numbers/NumberWatch.h"
 #include "profile/Trace.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -258,10 +260,38 @@ void Executor::prepare(const std::string &name) {
 
 void Executor::run(const std::string &name) {
   prepare(name);
+  if (context.numbers)
+    context.numbers->beginFunction();
   if (const RankPlan *plan = pipelines.find(name))
-    runStep(*plan, *messages, [&](const PlannedCall &call) { runCall(*plan, call); });
+    runStep(*plan, *messages, [&](const PlannedCall &call) {
+      announceFragment(name, call);
+      runCall(*plan, call);
+    });
   else
     runFunction(functionIndex(name));
+}
+
+void Executor::announceFragment(const std::string &name, const PlannedCall &call) {
+  if (!context.numbers)
+    return;
+  const auto pipeline =
+      std::find_if(emittedProgram.pipelines.begin(), emittedProgram.pipelines.end(),
+                   [&](const Pipeline &each) { return each.program == name; });
+  const Fragment &fragment = pipeline->fragments[static_cast<size_t>(call.fragment.fragment)];
+  const int64_t last = pipeline->stages - 1, back = last + 1 + 2 * (last - fragment.stage);
+  switch (fragment.kind) {
+  case FragmentKind::Begin:
+    return context.numbers->beginFragment({0, -1, fragment.level});
+  case FragmentKind::Forward:
+    return context.numbers->beginFragment({1, call.fragment.microbatch, fragment.stage});
+  case FragmentKind::Backward:
+    return context.numbers->beginFragment({1, call.fragment.microbatch, back});
+  case FragmentKind::Wgrad:
+    return context.numbers->beginFragment({1, call.fragment.microbatch, back + 1});
+  case FragmentKind::Update:
+  case FragmentKind::Evaluate:
+    return context.numbers->beginFragment({2, -1, fragment.level});
+  }
 }
 
 void Executor::runCall(const RankPlan &plan, const PlannedCall &call) {

@@ -79,6 +79,9 @@ public:
   void recordFailure();
   /// Removes the record.
   void stopRecording();
+  /// What looks at the numbers of functions from now on (NumberWatch.h); null: nothing. Functions
+  /// then run slower.
+  void setNumbers(NumberWatch *numbers) { context.numbers = numbers; }
   /// Where the collectives and messages of functions are counted from now on; null: nowhere.
   void setTraffic(Traffic *traffic);
   /// The time for which functions waited for other ranks so far.
@@ -124,6 +127,8 @@ private:
   void prepareFunction(size_t index);
   void prepareCall(const RankPlan &plan, const PlannedCall &call);
   void runCall(const RankPlan &plan, const PlannedCall &call);
+  /// Tells the watch of numbers, if there is one, which fragment runs next.
+  void announceFragment(const std::string &program, const PlannedCall &call);
   /// Sets the offsets of persistent allocations for the code of a fragment, which has a separate
   /// numbering of them.
   void numberAllocations(const RankPlan &plan, const PlannedCall &call);

@@ -7,6 +7,7 @@
 #include "random/Initialize.h"
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <utility>
 
@@ -68,6 +69,15 @@ void initializeParameters(Executor &executor, uint64_t seed) {
                       work[i].count, fileTensor.info.dtype,
                       data + work[i].local * getByteSize(fileTensor.info.dtype));
   }
+}
+
+void clearState(Executor &executor) {
+  constexpr Role roles[] = {Role::State};
+  for (const FileTensor &fileTensor : listFileTensors(executor, roles))
+    if (fileTensor.data) {
+      HostView host(executor.device(), fileTensor.data, fileTensor.bytes, HostView::Access::Write);
+      std::memset(host.data(), 0, static_cast<size_t>(fileTensor.bytes));
+    }
 }
 
 void loadTensors(Executor &executor, const WeightStore &store, std::span<const Role> roles) {

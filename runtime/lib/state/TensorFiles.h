@@ -23,6 +23,9 @@ void makeDirectory(const std::string &path, const char *what);
 /// mesh.
 void initializeParameters(Executor &executor, uint64_t seed);
 
+/// Sets the rank's optimizer state to zero, as before the first step.
+void clearState(Executor &executor);
+
 /// Reads all tensors of these roles. Other tensors or shapes in the store are refused by name.
 /// Other floating-point types are converted.
 void loadTensors(Executor &executor, const WeightStore &store, std::span<const Role> roles);

@@ -33,6 +33,9 @@ class NonFiniteTest(ProgramCase):
             run, output = self.run_nan(f"run-{ranks}", "14", ranks=ranks, status=76 if ranks == 1 else 1)
             self.assertIn("error: step 14: the loss is nan (`nll` nan) and the gradient's norm 0", output)
             self.assertIn("checkpoints/step-12' is good", output)
+            launcher = f"--nproc {ranks} " if ranks > 1 else ""
+            self.assertIn(f"`titanc run {launcher}{run}/program.titan --train bigram --config {run}/config.toml --set check_numbers=true "
+                          f"-- --out {run}` names the operation", output)
             status = json.loads((run / "status.json").read_text())
             self.assertEqual((status["state"], status["step"], status["exit_status"]),
                              ("nonfinite", 14, 76))

@@ -125,7 +125,9 @@ struct Tensor {
 
 class Collectives;
 class FlightRecorder;
+class NumberWatch;
 class Trace;
+struct Iteration;
 
 /// An index out of range, found on a device, which cannot throw. It is in memory that device and
 /// host share; the host checks it when it waits.
@@ -147,7 +149,9 @@ struct Context {
   const char *action = "";          // the running operation
   Trace *trace = nullptr;           // not null while a profile is taken
   FlightRecorder *flight = nullptr; // not null in a training run
-  void *stream = nullptr;           // CUDA: the stream (cudaStream_t) of all work
+  NumberWatch *numbers = nullptr;   // not null while a step looks for numbers that are not finite
+  const Iteration *iteration = nullptr; // of the innermost running repeat
+  void *stream = nullptr;               // CUDA: the stream (cudaStream_t) of all work
   // CUDA: creates what the function will need without queueing work, so that a step only queues.
   bool preparing = false;
   BadIndex *badIndex = nullptr; // CUDA: where kernels record the first index out of range
