@@ -26,6 +26,8 @@ class Row:
     loss_chunks: int = 0
     blocks: int = 2  # attention and MLP, each with a sum of its own
     note: str = ""  # what tells the row from another one
+    overrides: tuple = ()  # lines of the map for tensors by name
+    settings: tuple = ()  # further settings of the run
     # quantity -> why its closed form does not hold within its tolerance
     reasons: dict = field(default_factory=dict)
 
@@ -69,7 +71,8 @@ class Row:
             settings.append(f"sharding {{ {', '.join(times)} }}")
         if self.loss_chunks:
             settings.append(f"loss_chunks = {self.loss_chunks}")
-        lines = "\n".join("  " + line for line in self.lines)
+        settings += self.settings
+        lines = "\n".join("  " + line for line in self.lines + self.overrides)
         body = "\n".join("  " + setting for setting in settings)
         return f"import {module}\nparallel p {{\n{lines}\n}}\ntrain r = {self.model} on p {{\n{body}\n}}\n"
 
