@@ -91,6 +91,8 @@ def improve(simplex: list, function) -> None:
 def run(fit: Fit, steps: list, seconds: list) -> str:
     """The text of the new machine."""
     objective = Objective(fit, steps, seconds)
+    if not fit.constants:
+        return f"# {fit.title}\n# {fit.base}.toml, but for what the source states. Nothing is fitted.\n{objective.text}"
     before = objective([0.0] * len(fit.constants))
     point = minimise(objective, len(fit.constants))
     after = objective(point)

@@ -14,17 +14,19 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import median
 
+import bridge
 import fit
 import foundry
 import machine
 import measures
+import misc
 import simumax
 import vtrain
 from case import ROOT, Skipped
 from machines import FITS
 from tools import Compiler, Refused, predict
 
-READERS = (simumax, vtrain, foundry)
+READERS = (simumax, vtrain, foundry, misc, bridge)
 CLEAR = 0.02  # pairs whose measured speeds differ by less may be noise
 
 

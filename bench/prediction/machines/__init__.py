@@ -15,4 +15,5 @@ FITS = (
     Fit("a100-40gb-foundry", "a100", KERNELS + ATTENTION + NODE + NETWORK, "MosaicML's A100 40 GB, 200 Gbit/s per GPU",
         {"memory.bytes": 40 * 2 ** 30, "memory.bandwidth": 1.555e12}),
     Fit("h100-foundry", "h100", KERNELS + ATTENTION + NODE + NETWORK, "MosaicML's H100, 400 Gbit/s per GPU"),
+    Fit("a100-ibm", "a100", (), "IBM's A100 80 GB, 400 Gbit/s per node", {"links.network.bandwidth": 6.25e9}),
 )
