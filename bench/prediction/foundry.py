@@ -36,7 +36,7 @@ def make_case(number: int, line: dict):
         return Skipped("foundry", name, reason)
     sizes = dict(zip(("layers", "heads", "head"), SIZES[model], strict=True)) | dict(vocab=VOCAB, context=seq)
     batch, microbatches = int(line["GlobalBatchSize"]), int(line["GradAccum"])
-    row = Row("Gpt2", (shard(ranks),), seq, batch, accumulate=microbatches,
+    row = Row("Gpt2", (shard(ranks),), seq, batch, accumulate=microbatches, loss_chunks=1,
               recompute="full" if line["Activation Checkpointing"] == "True" else "none",
               settings=(*set_model(**sizes, act='"gelu"'),
                         f"precision.reduce = {REDUCE[line['MP Mode']]}",

@@ -43,7 +43,7 @@ def make_case(line: dict):
         int(line[column]) for column in ("L", "h", "heads", "kv", "ffn", "vocab", "seq", "gpus", "micro_batch"))
     sizes = dict(layers=layers, embed=embed, kv_heads=keys, group=heads // keys, head=embed // heads, ffn=ffn, vocab=vocab)
     axes = (f"replicate = {ranks // 8} splits batch", shard(8)) if line["mesh"] == "HSDP" else (shard(ranks),)
-    row = Row("Llama", axes, seq, ranks * sample, settings=(*set_model(**sizes), "precision.reduce = bf16", "clip = 1.0"),
+    row = Row("Llama", axes, seq, ranks * sample, loss_chunks=1, settings=(*set_model(**sizes), "precision.reduce = bf16", "clip = 1.0"),
               **set_recompute(layers, RECOMPUTED[line["model"]]))
     form = dict(L=layers, e=embed, k=keys, g=heads // keys, d=embed // heads, f=ffn, v=vocab)
     return Case("misc", name, line["use"], "a100-ibm", "models.llama", row, sample * seq / float(line["tokens_s_gpu"]),

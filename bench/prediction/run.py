@@ -1,6 +1,6 @@
 """Predicted step times beside published ones.
 
-    run.py --data DIR [--fit] [--only NAME] [--sample N] [-v]
+    run.py --data DIR [--fit] [--only REGEX] [--sample N] [-v]
 
 DIR has the tables (which are not in the repository). Each row becomes a Titan program, which titanc plans, and
 titan-predict times on the machine of the row. With --fit, the constants of these machines are first fitted to the rows
@@ -9,6 +9,7 @@ express are counted with the reason.
 """
 
 import argparse
+import re
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -32,7 +33,7 @@ CLEAR = 0.02  # pairs whose measured speeds differ by less may be noise
 
 def read_cases(arguments) -> tuple[list, list]:
     rows = [row for reader in READERS for row in reader.read(arguments.data)]
-    rows = [row for row in rows if arguments.only in f"{row.table}: {row.name}"]
+    rows = [row for row in rows if re.search(arguments.only, f"{row.table}: {row.name}")]
     if arguments.sample:
         rows = rows[::max(1, len(rows) // arguments.sample)]
     return [row for row in rows if not isinstance(row, Skipped)], [row for row in rows if isinstance(row, Skipped)]
@@ -116,7 +117,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data", type=Path, required=True, help="the folder of the tables")
     parser.add_argument("--fit", action="store_true", help="fit the machines to the rows marked `fit`")
-    parser.add_argument("--only", default="", help="rows whose table and name contain this text")
+    parser.add_argument("--only", default="", help="rows whose table and name match this regular expression")
     parser.add_argument("--sample", type=int, default=0, help="about this many rows, evenly spaced")
     parser.add_argument("--workers", type=int, default=2, help="compilers at once")
     parser.add_argument("-v", action="store_true", help="show all rows")

@@ -71,7 +71,7 @@ def set_step(line: dict) -> tuple:
 def make_case(line: dict) -> Case:
     module, model = MODELS[line["model"]][:2]
     microbatches = int(line["microbatches"])
-    row = Row(model, make_map(line), int(line["seq"]), int(line["dp"]) * int(line["mbs"]) * microbatches,
+    row = Row(model, make_map(line), int(line["seq"]), int(line["dp"]) * int(line["mbs"]) * microbatches, loss_chunks=1,
               settings=(*set_model(**set_sizes(line)), "sharding.overlap = never", *set_step(line), "clip = 1.0"),
               overrides=TOKENS_MOVE if is_sparse(line) else (), **set_order(line))
     series = tuple(line[column] for column in ("model", "layers", "seq", "tp", "ep", "pp", "cp", "dp"))

@@ -33,7 +33,7 @@ def make_case(nodes: str, number: int, line: dict) -> Case:
     sizes = dict(layers=layers, heads=size["heads"], head=size["embed"] // size["heads"], vocab=pad(50257, 128 * tp),
                  context=size["seq"])
     pipeline = dict(schedule="1f1b", microbatches=microbatches, stages=(layers // pp,) * pp)
-    row = Row("Gpt2", make_map(tp, size["dp"], pp), size["seq"], size["batch"], recompute=RECOMPUTE[nodes],
+    row = Row("Gpt2", make_map(tp, size["dp"], pp), size["seq"], size["batch"], recompute=RECOMPUTE[nodes], loss_chunks=1,
               settings=(*set_model(**sizes, rate=0.1, embed_rate=0.1), "precision.reduce = bf16", "clip = 1.0"),
               **(pipeline if pp > 1 else dict(accumulate=microbatches)))
     model = (layers, size["embed"])
