@@ -52,10 +52,17 @@ class MeasuresTest(unittest.TestCase):
 
 
 class FitTest(unittest.TestCase):
+    def test_solve(self):
+        self.assertEqual(fit.solve([[0, 2], [4, 0]], [6, 4]), [1, 3])
+
     def test_minimise(self):
-        point = fit.minimise(lambda at: abs(at[0] - 0.7) + (at[1] + 0.4) ** 2 + abs(at[0] + at[1] - 0.3), 2)
-        self.assertAlmostEqual(point[0], 0.7, delta=0.02)
-        self.assertAlmostEqual(point[1], -0.4, delta=0.02)
+        # Three errors that vanish at (0.7, -0.4), one that does not, and a variable that none depends on.
+        def evaluate(points):
+            return [[a - 0.7, 3 * (a + b - 0.3), b + 0.4, 0.2 + 0.1 * (b + 0.4)] for a, b, _ in points]
+        a, b, c = fit.minimise(evaluate, 3)
+        self.assertAlmostEqual(a, 0.7, delta=0.02)
+        self.assertAlmostEqual(b, -0.4, delta=0.02)
+        self.assertEqual(c, 0)
 
     def test_fractions_stay_fractions(self):
         self.assertEqual(fit.bound("memory.efficiency", 0.9 * exp(1)), 1)

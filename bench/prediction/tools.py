@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import subprocess
+import tempfile
 from pathlib import Path
 
 from case import ROOT
@@ -24,6 +25,18 @@ def call(command: list) -> str:
     return done.stdout
 
 
+def call_timed(command: list) -> tuple[str, float]:
+    """The output of a command, and its processor seconds."""
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen([str(word) for word in command], stdout=out, stderr=errors)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0), errors.seek(0)
+        if status:
+            raise Refused(errors.read())
+        return out.read(), usage.ru_utime + usage.ru_stime
+
+
 class Compiler:
     def __init__(self, folder: Path):
         self.folder = folder
@@ -40,12 +53,9 @@ class Compiler:
         stored, program, step = (place.with_suffix(end) for end in (".json", ".titan", ".step"))
         if not (stored.exists() and step.exists()):
             program.write_text(text)
-            before = os.times()
-            plan = json.loads(call([TITANC, "info", program, "--train", "r", "--json", "--target", "cuda",
-                                    "--step-program", step]))
-            after = os.times()
-            plan["compile_seconds"] = (after.children_user + after.children_system
-                                       - before.children_user - before.children_system)
+            output, plan_seconds = call_timed([TITANC, "info", program, "--train", "r", "--json", "--target", "cuda",
+                                               "--step-program", step])
+            plan = json.loads(output) | {"compile_seconds": plan_seconds}
             stored.write_text(json.dumps(shorten(plan)))
         return json.loads(stored.read_text()) | {"step": step}
 
@@ -58,12 +68,17 @@ def shorten(plan: dict) -> dict:
             "compile_seconds": plan["compile_seconds"]}
 
 
+def predict_on(machines: list, steps: list) -> list[list[dict]]:
+    """For each machine the prediction of each step."""
+    found = {}
+    for begin in range(0, len(steps), CHUNK):
+        chosen = [word for machine in machines for word in ("--machine", machine)]
+        for line in call([PREDICT, *chosen, *steps[begin:begin + CHUNK]]).splitlines():
+            each = json.loads(line)
+            found[each["machine"], each["step"]] = each
+    return [[found[str(machine), str(step)] for step in steps] for machine in machines]
+
+
 def predict(machine: Path, steps: list) -> list[dict]:
     """The prediction of each step."""
-    results = []
-    for begin in range(0, len(steps), CHUNK):
-        output = call([PREDICT, "--machine", machine, *steps[begin:begin + CHUNK]])
-        results += [json.loads(line) for line in output.splitlines() if line.strip()]
-    if len(results) != len(steps):
-        raise SystemExit(f"titan-predict answers {len(results)} of {len(steps)} programs")
-    return results
+    return predict_on([machine], steps)[0]
