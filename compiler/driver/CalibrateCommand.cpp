@@ -18,6 +18,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 
+#include <cstdlib>
 #include <thread>
 #include <unistd.h>
 
@@ -120,8 +121,7 @@ Machine describeHost() {
   device.cores = std::max(1U, std::thread::hardware_concurrency());
   device.memory =
       static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
-  machine.name =
-      hostName() + ", " + std::to_string(static_cast<int64_t>(device.cores)) + " cores";
+  machine.name = hostName() + ", " + std::to_string(static_cast<int64_t>(device.cores)) + " cores";
   return machine;
 }
 
@@ -129,6 +129,19 @@ calibration::CacheSizes getCacheSizes(double cores) {
   const auto level2 = static_cast<double>(std::max(0L, ::sysconf(_SC_LEVEL2_CACHE_SIZE)));
   const auto level3 = static_cast<double>(std::max(0L, ::sysconf(_SC_LEVEL3_CACHE_SIZE)));
   return {level2 * cores, level3};
+}
+
+/// Reports an environment in which programs would not use all cores.
+bool checkThreads(DiagnosticEngine &diags) {
+  const char *limit = std::getenv("OMP_NUM_THREADS");
+  if (!limit || std::atoi(limit) >= static_cast<int>(std::thread::hardware_concurrency()))
+    return true;
+  diags
+      .report(Code::CannotCalibrate, Location(),
+              "OMP_NUM_THREADS = " + std::string(limit) +
+                  " limits programs to a part of this machine's cores")
+      .help("unset OMP_NUM_THREADS");
+  return false;
 }
 
 /// Nothing after an error, which is printed.
@@ -157,6 +170,8 @@ std::optional<Machine> calibrate(Calibrator &calibrator) {
 
 int calibrateCommand(const CommonOptions &options, const CalibrateOptions &calibrate) {
   CompilerInstance instance(options);
+  if (!checkThreads(instance.diags))
+    return instance.finish(1);
   llvm::SmallString<128> directory;
   if (std::error_code error = llvm::sys::fs::createUniqueDirectory("titan-calibrate", directory)) {
     reportWriteError(instance.diags, "the temporary directory", error);

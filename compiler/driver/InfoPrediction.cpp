@@ -76,8 +76,8 @@ void printPrediction(llvm::raw_ostream &out, const RunSummary &summary) {
       << printGiB(memory) << " per rank (" << printPercent(needed / memory) << ")\n"
       << "  a step takes " << printSeconds(time.seconds) << ": "
       << groupDigits(std::llround(time.getTokensPerSecond(summary.step))) << " tokens/s, MFU "
-      << printPercent(prediction.utilisation.model) << ", with recomputation "
-      << printPercent(prediction.utilisation.hardware) << "\n";
+      << printPercent(prediction.utilisation.model)
+      << " (executed: " << printPercent(prediction.utilisation.hardware) << ")\n";
   TextTable table({Side::Right, Side::Right, Side::Left});
   for (const auto &[what, seconds] : listComponents(time))
     table.add({"  " + printSeconds(seconds), printPercent(seconds / time.seconds), what});

@@ -48,7 +48,7 @@ TEST(Samples, HaveTheMedianOfTheSteps) {
   EXPECT_EQ(samples.kernels[2].seconds, 5);
 }
 
-TEST(Samples, LeaveOutOperationsThatShareASpan) {
+TEST(Samples, LeaveOutOperationsInOneSpan) {
   const StepProgram step =
       makeStep({makeItem("add", 1), makeItem("add", 1), makeItem("mul", 2), makeItem("fill", 0)});
   Profile profile;
