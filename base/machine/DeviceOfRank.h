@@ -14,8 +14,12 @@ inline Device getDeviceOfRank(Device device, double ranks) {
   device.memory /= ranks;
   device.arithmetic /= ranks;
   device.special /= ranks;
-  for (auto &[type, rates] : device.products)
+  for (auto &[type, rates] : device.products) {
     rates.peak /= ranks;
+    for (auto *measured : {&rates.measured, &rates.attentionForward, &rates.attentionBackward})
+      for (MeasuredKernel &kernel : *measured)
+        kernel.seconds *= ranks;
+  }
   for (MemoryLevel &level : device.levels) {
     level.bytes /= ranks;
     level.bandwidth /= ranks;

@@ -11,15 +11,19 @@
 
 namespace titan {
 
-/// The measured time of one matrix product: `batch` products of m x k by k x n.
-struct MeasuredProduct {
-  double batch, m, n, k, seconds;
+/// The measured time of a kernel of products: `batch` products of m x k by k x n, or attention of m
+/// queries of size k to n keys.
+struct MeasuredKernel {
+  double batch, m, n, k;
+  double flops; ///< of attention, those of the scores that its mask lets through
+  double seconds;
 };
 
-/// Matrix products of one element type.
+/// Products of one element type. The measured kernels are those of `titanc calibrate`; without any,
+/// the efficiencies of the device hold.
 struct ProductRates {
-  double peak = 0;                       ///< FLOP/s of dense products
-  std::vector<MeasuredProduct> measured; ///< of this machine (`titanc calibrate`); may be empty
+  double peak = 0; ///< FLOP/s of dense products
+  std::vector<MeasuredKernel> measured, attentionForward, attentionBackward;
 };
 
 /// A level of memory that serves kernels whose operands and results fit in it.
@@ -39,7 +43,7 @@ struct Device {
   double productEfficiency = 1;
   double tileRows = 128, tileColumns = 128; ///< of the result, computed by one core
   double halfDepth = 0; ///< the k of a product that reaches half of that fraction
-  double attentionForward = 1, attentionBackward = 1; ///< fractions of the peak
+  double attentionForward = 1, attentionBackward = 1; ///< likewise, fractions of the peak
   std::vector<MemoryLevel> levels;                    ///< ascending by bytes; the last is infinite
   double arithmetic = 0; ///< elementwise operations per second: additions, products, comparisons
   double special = 0;    ///< elementwise exp, log, tanh, ... per second

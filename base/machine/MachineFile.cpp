@@ -56,15 +56,28 @@ std::vector<double> readNumbers(const TomlValue &value, size_t count) {
   return numbers;
 }
 
-std::vector<MeasuredProduct> readProducts(const TomlValue &value) {
+std::vector<MeasuredKernel> readProducts(const TomlValue &value) {
   if (value.kind != TomlValue::Kind::List)
     refuse("expected a list of products [batch, m, n, k, seconds]", value.location);
-  std::vector<MeasuredProduct> products;
+  std::vector<MeasuredKernel> products;
   for (const TomlValue &element : value.elements) {
     const std::vector<double> each = readNumbers(element, 5);
-    products.push_back({each[0], each[1], each[2], each[3], each[4]});
+    products.push_back(
+        {each[0], each[1], each[2], each[3], 2 * each[0] * each[1] * each[2] * each[3], each[4]});
   }
   return products;
+}
+
+std::vector<MeasuredKernel> readAttention(const TomlValue &value) {
+  if (value.kind != TomlValue::Kind::List)
+    refuse("expected a list of kernels [batch, queries, keys, size, operations, seconds]",
+           value.location);
+  std::vector<MeasuredKernel> kernels;
+  for (const TomlValue &element : value.elements) {
+    const std::vector<double> each = readNumbers(element, 6);
+    kernels.push_back({each[0], each[1], each[2], each[3], each[4], each[5]});
+  }
+  return kernels;
 }
 
 /// Bandwidth as stated, and the fraction of it that is reached.
@@ -119,11 +132,24 @@ private:
       return [this, type = path[2].text](const TomlValue &value) {
         machine.device.products[type].measured = readProducts(value);
       };
+    if (path.size() == 4 && path[0].text == "attention" && path[1].text == "measured")
+      return findAttentionSetter(path[2].text, path[3].text);
     if (path.size() == 3 && path[0].text == "links")
       return findLinkSetter(path[1].text, path[2].text);
     if (path.size() == 3 && path[0].text == "caches")
       return findCacheSetter(path[1].text, path[2].text);
     return nullptr;
+  }
+
+  Setter findAttentionSetter(const std::string &pass, const std::string &type) {
+    auto measured = pass == "forward"    ? &ProductRates::attentionForward
+                    : pass == "backward" ? &ProductRates::attentionBackward
+                                         : nullptr;
+    if (!measured)
+      return nullptr;
+    return [this, type, measured](const TomlValue &value) {
+      machine.device.products[type].*measured = readAttention(value);
+    };
   }
 
   Setter findLinkSetter(const std::string &name, const std::string &key) {
@@ -184,7 +210,7 @@ private:
       refuse("the machine has no key `peak.TYPE`", {});
     for (const auto &[type, rates] : machine.device.products)
       if (rates.peak == 0)
-        refuse("`products.measured." + type + "` needs `peak." + type + "`", {});
+        refuse("measured kernels of " + type + " need `peak." + type + "`", {});
   }
 
   void addLevels() {

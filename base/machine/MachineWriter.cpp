@@ -17,18 +17,34 @@ std::string quote(const std::string &text) {
   return quoted + "\"";
 }
 
-std::string writeMeasured(const Device &device) {
+/// A key with a list for each type that has measured kernels, below `header`.
+template <typename Print>
+std::string writeMeasured(const Device &device, const std::string &header,
+                          std::vector<MeasuredKernel> ProductRates::*measured, Print print) {
   std::string text;
   for (const auto &[type, rates] : device.products) {
-    if (rates.measured.empty())
+    if ((rates.*measured).empty())
       continue;
     text += type + " = [\n";
-    for (const MeasuredProduct &each : rates.measured)
-      text += fmt::format("  [{}, {}, {}, {}, {}],\n", each.batch, each.m, each.n, each.k,
-                          each.seconds);
+    for (const MeasuredKernel &each : rates.*measured)
+      text += "  [" + print(each) + "],\n";
     text += "]\n";
   }
-  return text.empty() ? "" : "\n[products.measured] # batch, m, n, k, seconds\n" + text;
+  return text.empty() ? "" : "\n" + header + "\n" + text;
+}
+
+std::string writeAttention(const Device &device) {
+  auto print = [](const MeasuredKernel &each) {
+    return fmt::format("{}, {}, {}, {}, {}, {}", each.batch, each.m, each.n, each.k, each.flops,
+                       each.seconds);
+  };
+  const std::string columns = " # batch, queries, keys, size, operations, seconds";
+  return fmt::format("\n[attention]\nforward = {}\nbackward = {}\n", device.attentionForward,
+                     device.attentionBackward) +
+         writeMeasured(device, "[attention.measured.forward]" + columns,
+                       &ProductRates::attentionForward, print) +
+         writeMeasured(device, "[attention.measured.backward]" + columns,
+                       &ProductRates::attentionBackward, print);
 }
 
 std::string writeProducts(const Device &device) {
@@ -39,7 +55,11 @@ std::string writeProducts(const Device &device) {
          fmt::format("\n[products]\nefficiency = {}\ntile = [{}, {}]\ndepth = {}\n",
                      device.productEfficiency, device.tileRows, device.tileColumns,
                      device.halfDepth) +
-         writeMeasured(device);
+         writeMeasured(device, "[products.measured] # batch, m, n, k, seconds",
+                       &ProductRates::measured, [](const MeasuredKernel &each) {
+                         return fmt::format("{}, {}, {}, {}, {}", each.batch, each.m, each.n,
+                                            each.k, each.seconds);
+                       });
 }
 
 std::string writeMemory(const Device &device) {
@@ -67,10 +87,7 @@ std::string writeMachine(const Machine &machine) {
       "name = " + quote(machine.name) +
       fmt::format("\nkind = \"{}\"\ncores = {}\nlaunch = {}\n", device.isCuda ? "cuda" : "cpu",
                   device.cores, device.launch) +
-      writeProducts(device) +
-      fmt::format("\n[attention]\nforward = {}\nbackward = {}\n", device.attentionForward,
-                  device.attentionBackward) +
-      writeMemory(device) +
+      writeProducts(device) + writeAttention(device) + writeMemory(device) +
       fmt::format("\n[loops]\narithmetic = {}\nspecial = {}\n", device.arithmetic, device.special);
   for (const Link &link : machine.links)
     text += writeLink(link);

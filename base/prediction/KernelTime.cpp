@@ -16,22 +16,22 @@ static const ProductRates &findRates(const KernelWork &work, const Device &devic
   return found->second;
 }
 
-/// The mean of the nearest measured products' efficiencies, by inverse squared distance of the
+/// The mean of the nearest measured kernels' efficiencies, by inverse squared distance of the
 /// logarithms of their sizes.
-static double interpolate(const KernelWork &work, const ProductRates &rates) {
+static double interpolate(const KernelWork &work, const std::vector<MeasuredKernel> &measured,
+                          double peak) {
   constexpr size_t numNeighbours = 4;
   auto getPoint = [](double batch, double m, double n, double k) {
     return std::array{std::log(batch), std::log(m), std::log(n), std::log(k)};
   };
   const auto wanted = getPoint(work.batch, work.m, work.n, work.k);
   std::vector<std::pair<double, double>> found; // squared distance, efficiency
-  for (const MeasuredProduct &product : rates.measured) {
-    const auto point = getPoint(product.batch, product.m, product.n, product.k);
+  for (const MeasuredKernel &kernel : measured) {
+    const auto point = getPoint(kernel.batch, kernel.m, kernel.n, kernel.k);
     double distance = 0;
     for (size_t i = 0; i < point.size(); ++i)
       distance += (point[i] - wanted[i]) * (point[i] - wanted[i]);
-    const double flops = 2 * product.batch * product.m * product.n * product.k;
-    found.emplace_back(distance, flops / (rates.peak * product.seconds));
+    found.emplace_back(distance, kernel.flops / (peak * kernel.seconds));
   }
   std::sort(found.begin(), found.end());
   found.resize(std::min(found.size(), numNeighbours));
@@ -44,9 +44,18 @@ static double interpolate(const KernelWork &work, const ProductRates &rates) {
   return sum / weights;
 }
 
+static double getAttentionEfficiency(const KernelWork &work, const Device &device) {
+  const ProductRates &rates = findRates(work, device);
+  const bool isForward = work.kind == KernelKind::Attention;
+  const auto &measured = isForward ? rates.attentionForward : rates.attentionBackward;
+  if (!measured.empty())
+    return interpolate(work, measured, rates.peak);
+  return isForward ? device.attentionForward : device.attentionBackward;
+}
+
 double getProductEfficiency(const KernelWork &work, const Device &device) {
   if (const ProductRates &rates = findRates(work, device); !rates.measured.empty())
-    return interpolate(work, rates);
+    return interpolate(work, rates.measured, rates.peak);
   const double blocks =
       work.batch * std::ceil(work.m / device.tileRows) * std::ceil(work.n / device.tileColumns);
   // A division along k fills a wave that is not full, as long as its segments are deep enough.
@@ -77,9 +86,8 @@ static double getArithmeticSeconds(const KernelWork &work, const Device &device)
                         (findRates(work, device).peak * getProductEfficiency(work, device)),
                     work.flops / device.arithmetic);
   case KernelKind::Attention:
-    return work.flops / (findRates(work, device).peak * device.attentionForward);
   case KernelKind::AttentionGradient:
-    return work.flops / (findRates(work, device).peak * device.attentionBackward);
+    return work.flops / (findRates(work, device).peak * getAttentionEfficiency(work, device));
   case KernelKind::Loop:
     return work.arithmetic / device.arithmetic + work.special / device.special;
   }

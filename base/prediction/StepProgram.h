@@ -33,7 +33,7 @@ struct KernelWork {
   double flops = 0;                   ///< of products and attention
   double arithmetic = 0, special = 0; ///< elementwise operations (Machine.h), of loops
   double bytesRead = 0, bytesWritten = 0;
-  /// Of a product: `batch` products of m x k by k x n.
+  /// Of a product: `batch` products of m x k by k x n. Of attention: m queries of size k to n keys.
   double batch = 1, m = 0, n = 0, k = 0;
 };
 

@@ -30,27 +30,28 @@ std::vector<double> collect(const Kernels &kernels, Holds holds, Get get) {
   return values;
 }
 
-void fitProducts(const Kernels &kernels, Device &device) {
-  for (const auto &[work, seconds] : kernels) {
-    if (work.kind != KernelKind::Product)
-      continue;
-    ProductRates &rates = device.products[work.type];
-    rates.measured.push_back({work.batch, work.m, work.n, work.k, seconds});
-    rates.peak = std::max(rates.peak, work.flops / seconds);
+/// The list of measured kernels to which the work belongs; null for loops.
+std::vector<MeasuredKernel> *findMeasured(const KernelWork &work, Device &device) {
+  switch (work.kind) {
+  case KernelKind::Product:
+    return &device.products[work.type].measured;
+  case KernelKind::Attention:
+    return &device.products[work.type].attentionForward;
+  case KernelKind::AttentionGradient:
+    return &device.products[work.type].attentionBackward;
+  case KernelKind::Loop:
+    return nullptr;
   }
+  return nullptr;
 }
 
-void fitAttention(const Kernels &kernels, KernelKind kind, const Device &device,
-                  double &efficiency) {
-  double ideal = 0, measured = 0;
+void fitProducts(const Kernels &kernels, Device &device) {
   for (const auto &[work, seconds] : kernels)
-    if (auto rates = device.products.find(work.type);
-        work.kind == kind && rates != device.products.end()) {
-      ideal += work.flops / rates->second.peak;
-      measured += seconds;
+    if (std::vector<MeasuredKernel> *measured = findMeasured(work, device)) {
+      measured->push_back({work.batch, work.m, work.n, work.k, work.flops, seconds});
+      double &peak = device.products[work.type].peak;
+      peak = std::max(peak, work.flops / seconds);
     }
-  if (measured > 0)
-    efficiency = std::min(1.0, ideal / measured);
 }
 
 void fitLaunch(const Kernels &kernels, Device &device) {
@@ -123,8 +124,6 @@ void fitArithmetic(const Kernels &kernels, Device &device) {
 
 void fitDevice(const Kernels &kernels, const CacheSizes &caches, Device &device) {
   fitProducts(kernels, device);
-  fitAttention(kernels, KernelKind::Attention, device, device.attentionForward);
-  fitAttention(kernels, KernelKind::AttentionGradient, device, device.attentionBackward);
   fitLaunch(kernels, device);
   fitMemory(kernels, caches, device);
   fitArithmetic(kernels, device);

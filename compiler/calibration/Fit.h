@@ -12,8 +12,8 @@ struct CacheSizes {
 };
 
 /// Fits the rates of `machine.device` to kernels that used the complete device:
-/// - products: each one is an entry of the table; the fastest is the peak of its type,
-/// - attention: the fraction of the peak, by all operations over all seconds,
+/// - products and attention: each kernel is an entry of a table; the fastest is the peak of its
+/// type,
 /// - launch: the median of kernels that do next to nothing,
 /// - bandwidths: the median of kernels that read and write much for their arithmetic, for each
 /// cache

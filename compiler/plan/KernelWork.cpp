@@ -30,8 +30,14 @@ public:
     llvm::TypeSwitch<Operation *>(op)
         .Case([&](ir::ContractOp contract) { setProduct(contract); })
         .Case([&](ir::GroupedContractOp grouped) { setProduct(grouped); })
-        .Case([&](ir::AttentionOp) { work.kind = KernelKind::Attention; })
-        .Case([&](ir::AttentionGradOp) { work.kind = KernelKind::AttentionGradient; });
+        .Case([&](ir::AttentionOp attention) {
+          work.kind = KernelKind::Attention;
+          setAttention(attention);
+        })
+        .Case([&](ir::AttentionGradOp attention) {
+          work.kind = KernelKind::AttentionGradient;
+          setAttention(attention);
+        });
     if (work.kind != KernelKind::Loop)
       work.flops = std::exchange(work.arithmetic, 0);
     return std::move(work);
@@ -121,6 +127,18 @@ private:
        : rows.hasDim(dim.getName())            ? work.k
                                                : work.n) *= static_cast<double>(size);
     work.m = std::max(1.0, work.arithmetic / (2 * work.batch * work.n * work.k));
+  }
+
+  template <typename Op> void setAttention(Op attention) {
+    ir::NamedTensorType query = attention.getQuery().getType(), key = attention.getKey().getType();
+    const SmallVector<int64_t> queries = dist::getLocalShape(query, degrees);
+    auto getSize = [](ir::NamedTensorType type, ArrayRef<int64_t> shape, StringAttr dim) {
+      return static_cast<double>(shape[type.findDimIndex(dim)]);
+    };
+    work.m = getSize(query, queries, attention.getAlongAttr());
+    work.k = getSize(query, queries, attention.getHeadAttr());
+    work.n = getSize(key, dist::getLocalShape(key, degrees), attention.getAlongAttr());
+    work.batch = static_cast<double>(dist::getLocalNumElements(query, degrees)) / (work.m * work.k);
   }
 
   Operation *op;

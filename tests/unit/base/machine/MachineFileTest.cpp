@@ -88,7 +88,7 @@ TEST(MachineFile, ReportsMistakes) {
   EXPECT_EQ(getMistake(small + "products.tile = [1]"), "expected a list of 2 numbers");
   EXPECT_EQ(getMistake(small + "links.near.ranks = 8"), "`links.near` needs `bandwidth`");
   EXPECT_EQ(getMistake(small + "products.measured.bf16 = [[1, 2, 3, 4, 5]]"),
-            "`products.measured.bf16` needs `peak.bf16`");
+            "measured kernels of bf16 need `peak.bf16`");
   EXPECT_NE(getMistake("name = "), "");
 }
 
@@ -100,12 +100,14 @@ links.near = {ranks = 2, bandwidth = 1e9, latency = 1e-6, stolen = 1}
 caches.l2 = {bytes = 1e6, bandwidth = 1e11}
 host.bandwidth = 3
 products.measured.f32 = [[1, 2, 3, 4, 0.1], [5, 6, 7, 8, 1e-9]]
+attention.measured.backward.f32 = [[1, 2, 3, 4, 5, 6]]
 )";
   const std::string written = writeMachine(*readMachine(text).machine);
   MachineFile again = readMachine(written);
   ASSERT_TRUE(again.machine) << again.mistake.message << '\n' << written;
   EXPECT_EQ(writeMachine(*again.machine), written);
   EXPECT_EQ(again.machine->device.products.at("f32").measured[1].seconds, 1e-9);
+  EXPECT_EQ(again.machine->device.products.at("f32").attentionBackward[0].flops, 5);
   EXPECT_EQ(again.machine->links[0].stolen, 1);
   EXPECT_EQ(again.machine->device.levels[0].bytes, 1e6);
   EXPECT_EQ(again.machine->hostBandwidth, 3);

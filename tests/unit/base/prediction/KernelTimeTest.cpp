@@ -66,8 +66,8 @@ TEST(KernelTime, ShallowProductsAreLessEfficient) {
 TEST(KernelTime, PrefersMeasuredProducts) {
   Machine machine = makeMachine();
   const double flops = 2.0 * 64 * 64 * 64;
-  machine.device.products["bf16"].measured = {{1, 64, 64, 64, flops / 50e12},
-                                              {1, 4096, 4096, 4096, 1.0}};
+  machine.device.products["bf16"].measured = {{1, 64, 64, 64, flops, flops / 50e12},
+                                              {1, 4096, 4096, 4096, 2.0 * 4096 * 4096 * 4096, 1.0}};
   EXPECT_NEAR(getProductEfficiency(makeProduct(64, 64, 64), machine.device), 0.5, 1e-6);
 }
 
@@ -75,6 +75,19 @@ TEST(KernelTime, DotsRunAsLoops) {
   const Machine machine = makeMachine();
   const KernelWork work = makeProduct(1, 1, 1e9); // one element of a block of 128 x 128
   EXPECT_DOUBLE_EQ(getKernelSeconds(work, machine.device), 2e9 / 10e12);
+}
+
+TEST(KernelTime, AttentionHasItsOwnMeasuredKernels) {
+  Machine machine = makeMachine();
+  machine.device.attentionForward = 0.5;
+  machine.device.products["bf16"].attentionBackward = {{8, 256, 256, 64, 1e12, 0.1}};
+  KernelWork work = makeProduct(256, 256, 64);
+  work.batch = 8;
+  work.flops = 1e12;
+  work.kind = KernelKind::Attention;
+  EXPECT_DOUBLE_EQ(getKernelSeconds(work, machine.device), 1e12 / 50e12);
+  work.kind = KernelKind::AttentionGradient;
+  EXPECT_NEAR(getKernelSeconds(work, machine.device), 0.1, 1e-9);
 }
 
 TEST(KernelTime, NeedsThePeakOfTheType) {

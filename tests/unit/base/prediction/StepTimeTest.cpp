@@ -102,6 +102,25 @@ TEST(StepTime, RanksDivideACpu) {
   EXPECT_DOUBLE_EQ(predictStep(step, machine).seconds, 4); // four ranks in a node
 }
 
+TEST(StepTime, RanksDivideMeasuredRates) {
+  KernelWork work;
+  work.kind = KernelKind::Product;
+  work.type = "f32";
+  work.m = work.n = work.k = 100;
+  work.flops = 2e6;
+  StepProgram step;
+  step.axes = {"dp"};
+  step.degrees = {4};
+  step.functions = {{"train", {{"contract", {}, StepKernel{work}}}}};
+  step.ranks.push_back({{{"train", "train"}}, {}, {}, 0});
+  Machine machine = makeFastMachine();
+  machine.device.isCuda = false;
+  machine.device.arithmetic = 1;
+  machine.device.products["f32"] = {
+      2e9, {{1, 100, 100, 100, 2e6, 2e-3}}, {}, {}}; // half of the peak
+  EXPECT_NEAR(predictStep(step, machine).seconds, 8e-3, 1e-8);
+}
+
 TEST(StepTime, UtilisationCountsAllDevices) {
   StepProgram step = makePipeline();
   step.modelFlops = 100e12;
