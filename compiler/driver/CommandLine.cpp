@@ -32,6 +32,7 @@ struct Arguments {
   CacheOptions cache;
   FlightOptions flight;
   CalibrateOptions calibrate;
+  PlanOptions plan;
   ScheduleOptions schedule;
   std::string code, directory;
   bool verify = false; ///< check --verify
@@ -291,6 +292,22 @@ void addCache(CLI::App &app, Arguments &args) {
   addDiagnostics(*cache, args.common);
 }
 
+void addPlan(CLI::App &app, Arguments &args) {
+  CLI::App *command = app.add_subcommand(
+      "plan", "search for the degrees of the map and settings with the least predicted time");
+  addCommon(*command, args.common, true);
+  command->add_flag("--json", args.common.json, "print all tried combinations as JSON");
+  command->add_option("--machine", args.plan.machine, "a name of the library (h100), or a file")
+      ->type_name("NAME|FILE.toml")
+      ->required();
+  cli::addNumber<int64_t>(*command, "--devices", 1, args.plan.devices,
+                          "the number of devices, which is the product of the degrees")
+      ->required();
+  cli::addPositive(*command, "--memory", args.plan.memory,
+                   "GiB of a device; default: those of the machine")
+      ->type_name("GIB");
+}
+
 void addCalibrate(CLI::App &app, Arguments &args) {
   CLI::App *command = app.add_subcommand(
       "calibrate", "measure this machine and write a file for `titanc info --machine`");
@@ -333,6 +350,7 @@ void addAll(CLI::App &app, Arguments &args) {
   addBuild(app, args.common, args.build);
   addRun(app, args.common, args.run);
   addCache(app, args);
+  addPlan(app, args);
   addCalibrate(app, args);
   addFlight(app, args.flight);
   addSelection(*addSchedule(app, args.schedule), args.common);
@@ -468,6 +486,8 @@ static int runCommandLine(int argc, char **argv) {
     return runCommand(args.common, args.run);
   if (chosen("cache"))
     return cacheCommand(args.common, args.cache);
+  if (chosen("plan"))
+    return planCommand(args.common, args.plan);
   if (chosen("calibrate"))
     return calibrateCommand(args.common, args.calibrate);
   if (chosen("flight"))

@@ -89,6 +89,15 @@ struct CacheOptions {
 /// Lists the cached executables, or removes them.
 int cacheCommand(const CommonOptions &options, const CacheOptions &cache);
 
+struct PlanOptions {
+  std::string machine;
+  int64_t devices = 0;
+  double memory = 0; ///< GiB of a device; 0: that of the machine
+  size_t count = 10; ///< of printed plans
+};
+/// Searches the degrees of the map and settings of memory for the least predicted time.
+int planCommand(const CommonOptions &options, const PlanOptions &plan);
+
 struct CalibrateOptions {
   std::string output = "machine.toml"; ///< "-": the standard output
 };

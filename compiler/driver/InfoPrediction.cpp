@@ -1,4 +1,5 @@
 // `titanc info --machine`: whether a run fits a machine, and the predicted time of its step.
+#include "compiler/driver/PredictionText.h"
 #include "compiler/driver/RunSummary.h"
 #include "compiler/driver/TextTable.h"
 
@@ -10,34 +11,9 @@ namespace {
 
 using Side = TextTable::Side;
 
-std::string printGiB(double bytes) {
-  return llvm::formatv("{0:F2} GiB", bytes / (1 << 30)).str();
-}
-
-/// Three digits in the fitting unit.
-std::string printSeconds(double seconds) {
-  const auto [factor, unit] = seconds >= 1      ? std::pair(1.0, "s")
-                              : seconds >= 1e-3 ? std::pair(1e3, "ms")
-                                                : std::pair(1e6, "us");
-  return llvm::formatv(seconds * factor >= 100  ? "{0:F0} {1}"
-                       : seconds * factor >= 10 ? "{0:F1} {1}"
-                                                : "{0:F2} {1}",
-                       seconds * factor, unit)
-      .str();
-}
-
-std::string printPercent(double fraction) {
-  return llvm::formatv("{0:F1} %", 100 * fraction).str();
-}
-
-/// What the time of a step consists of, longest first.
-std::vector<std::pair<std::string, double>> listComponents(const StepTime &time) {
-  std::vector<std::pair<std::string, double>> components{{"matrix products", time.products},
-                                                         {"attention", time.attention},
-                                                         {"other kernels", time.loops},
-                                                         {"waits for other stages", time.bubble}};
-  for (const auto &[axes, seconds] : time.exposed)
-    components.emplace_back("waits for messages over " + axes, seconds);
+/// Longest first.
+std::vector<std::pair<std::string, double>> sortComponents(const StepTime &time) {
+  std::vector<std::pair<std::string, double>> components = listComponents(time);
   llvm::stable_sort(components, [](const auto &a, const auto &b) { return a.second > b.second; });
   llvm::erase_if(components, [](const auto &component) { return component.second <= 0; });
   return components;
@@ -79,7 +55,7 @@ void printPrediction(llvm::raw_ostream &out, const RunSummary &summary) {
       << printPercent(prediction.utilisation.model)
       << " (executed: " << printPercent(prediction.utilisation.hardware) << ")\n";
   TextTable table({Side::Right, Side::Right, Side::Left});
-  for (const auto &[what, seconds] : listComponents(time))
+  for (const auto &[what, seconds] : sortComponents(time))
     table.add({"  " + printSeconds(seconds), printPercent(seconds / time.seconds), what});
   table.print(out);
   printLongestLines(out, time);

@@ -1,5 +1,6 @@
 #include "compiler/driver/Shrink.h"
 
+#include "compiler/driver/Overrides.h"
 #include "compiler/driver/Processes.h"
 #include "compiler/driver/RunShape.h"
 
@@ -36,15 +37,6 @@ std::string listText(const std::vector<int64_t> &numbers) {
   for (int64_t number : numbers)
     text += (text.empty() ? "" : ", ") + std::to_string(number);
   return "[" + text + "]";
-}
-
-/// Replaces the value of a path in the arguments of `--set`.
-void setOption(CommonOptions &options, const std::string &path, const std::string &value) {
-  std::erase_if(options.overrides, [&](const std::string &text) {
-    std::string name = text.substr(0, text.find('='));
-    return name.substr(0, name.find_last_not_of(' ') + 1) == path;
-  });
-  options.overrides.push_back(path + "=" + value);
 }
 
 class Shrinker {
@@ -224,7 +216,7 @@ private:
   CommonOptions makeOptions() const {
     CommonOptions result = options;
     for (const Change &change : changes())
-      setOption(result, change.path, change.after);
+      setOverride(result, change.path, change.after);
     return result;
   }
 

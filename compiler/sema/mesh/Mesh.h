@@ -67,6 +67,7 @@ struct Mesh {
   std::vector<Axis> declared; ///< before `splitAxes`; settings use these names
   std::vector<MeshOverride> overrides;
   std::optional<Pipeline> pipeline; ///< set by `resolvePipeline`
+  std::string layersAxis; ///< the axis that splits layers, even into one stage; empty: none
   std::optional<Nodes> nodes;
 };
 

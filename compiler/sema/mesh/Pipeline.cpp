@@ -28,6 +28,7 @@ public:
                        "` must be known: its ranks execute different layers");
     else if (splitsOnlyLayers(*axis))
       resolveStages(*axis, dim);
+    mesh.layersAxis = axis->name;
     clearSplits(*axis);
   }
 
