@@ -62,8 +62,7 @@ struct Link {
 struct Machine {
   std::string name;
   Device device;
-  std::vector<Link> links;  ///< ascending by ranks; the last connects all ranks
-  double hostBandwidth = 0; ///< bytes/s between the device and the memory of the host; 0: unknown
+  std::vector<Link> links; ///< ascending by ranks; the last connects all ranks
 };
 
 } // namespace titan

@@ -56,27 +56,29 @@ std::vector<double> readNumbers(const TomlValue &value, size_t count) {
   return numbers;
 }
 
-std::vector<MeasuredKernel> readProducts(const TomlValue &value) {
+/// A list of lists of `count` positive numbers; `columns` names them.
+std::vector<std::vector<double>> readRows(const TomlValue &value, size_t count,
+                                          const std::string &columns) {
   if (value.kind != TomlValue::Kind::List)
-    refuse("expected a list of products [batch, m, n, k, seconds]", value.location);
+    refuse("expected a list of kernels [" + columns + "]", value.location);
+  std::vector<std::vector<double>> rows;
+  for (const TomlValue &element : value.elements)
+    rows.push_back(readNumbers(element, count));
+  return rows;
+}
+
+std::vector<MeasuredKernel> readProducts(const TomlValue &value) {
   std::vector<MeasuredKernel> products;
-  for (const TomlValue &element : value.elements) {
-    const std::vector<double> each = readNumbers(element, 5);
+  for (const auto &row : readRows(value, 5, "batch, m, n, k, seconds"))
     products.push_back(
-        {each[0], each[1], each[2], each[3], 2 * each[0] * each[1] * each[2] * each[3], each[4]});
-  }
+        {row[0], row[1], row[2], row[3], 2 * row[0] * row[1] * row[2] * row[3], row[4]});
   return products;
 }
 
 std::vector<MeasuredKernel> readAttention(const TomlValue &value) {
-  if (value.kind != TomlValue::Kind::List)
-    refuse("expected a list of kernels [batch, queries, keys, size, operations, seconds]",
-           value.location);
   std::vector<MeasuredKernel> kernels;
-  for (const TomlValue &element : value.elements) {
-    const std::vector<double> each = readNumbers(element, 6);
-    kernels.push_back({each[0], each[1], each[2], each[3], each[4], each[5]});
-  }
+  for (const auto &row : readRows(value, 6, "batch, queries, keys, size, operations, seconds"))
+    kernels.push_back({row[0], row[1], row[2], row[3], row[4], row[5]});
   return kernels;
 }
 
@@ -194,9 +196,13 @@ private:
     std::vector<std::string> names;
     for (const auto &[name, setter] : keys)
       names.push_back(name);
-    if (path.size() == 3 && (path[0].text == "links" || path[0].text == "caches"))
-      for (const char *key : {"ranks", "bandwidth", "efficiency", "latency", "stolen", "bytes"})
-        names.push_back(path[0].text + "." + path[1].text + "." + key);
+    auto add = [&](const char *section, std::initializer_list<const char *> ofSection) {
+      if (path.size() == 3 && path[0].text == section)
+        for (const char *key : ofSection)
+          names.push_back(path[0].text + "." + path[1].text + "." + key);
+    };
+    add("links", {"ranks", "bandwidth", "efficiency", "latency", "stolen"});
+    add("caches", {"bytes", "bandwidth"});
     return names;
   }
 
@@ -280,7 +286,6 @@ private:
       {"products.tile", [this](const TomlValue &value) { setTile(value); }},
       {"attention.forward", set(machine.device.attentionForward, readFraction)},
       {"attention.backward", set(machine.device.attentionBackward, readFraction)},
-      {"host.bandwidth", set(machine.hostBandwidth, readPositive)},
   };
 };
 

@@ -91,8 +91,6 @@ std::string writeMachine(const Machine &machine) {
       fmt::format("\n[loops]\narithmetic = {}\nspecial = {}\n", device.arithmetic, device.special);
   for (const Link &link : machine.links)
     text += writeLink(link);
-  if (machine.hostBandwidth > 0)
-    text += "\n[host]\nbandwidth = " + print(machine.hostBandwidth) + "\n";
   return text;
 }
 

@@ -58,7 +58,9 @@ private:
     if (found == channels.end())
       throw Fault("a step waits for channel " + std::to_string(wait.channel) +
                   ", which no collective started");
-    time.spans[found->second.span].waited += std::max(0.0, found->second.end - now);
+    const double waited = std::max(0.0, found->second.end - now);
+    time.spans[found->second.span].waited += waited;
+    waits.emplace_back(found->second.span, waited);
     now = std::max(now, found->second.end);
   }
 
@@ -72,16 +74,20 @@ private:
     for (int64_t i = 0; i + 1 < std::min(body.count, maxSimulated); ++i)
       run(body.items);
     const double begin = now;
-    const size_t firstSpan = time.spans.size();
+    const size_t firstSpan = time.spans.size(), firstWait = waits.size();
     run(body.items);
     if (body.count > maxSimulated)
-      skip(firstSpan, static_cast<double>(body.count - maxSimulated), now - begin);
+      skip(firstSpan, firstWait, static_cast<double>(body.count - maxSimulated), now - begin);
   }
 
-  /// Lets the iteration of the spans from `firstSpan` on stand for `count` more.
-  void skip(size_t firstSpan, double count, double seconds) {
+  /// Lets the iteration of the spans and waits from these numbers on stand for `count` more.
+  void skip(size_t firstSpan, size_t firstWait, double count, double seconds) {
     for (size_t i = firstSpan; i < time.spans.size(); ++i)
       time.spans[i].times *= count + 1;
+    // An iteration may wait for a collective that the one before it started.
+    for (size_t i = firstWait; i < waits.size(); ++i)
+      if (auto [span, waited] = waits[i]; span < firstSpan)
+        time.spans[span].waited += count * waited;
     now += count * seconds;
     launched += count * seconds;
     for (auto &[axes, lane] : lanes)
@@ -119,6 +125,7 @@ private:
   double launched = 0; ///< when the host has launched the last kernel
   std::map<std::vector<int>, Lane> lanes;
   std::map<int64_t, Channel> channels;
+  std::vector<std::pair<size_t, double>> waits; ///< the span that was waited for, and the seconds
   FunctionTime time;
 };
 

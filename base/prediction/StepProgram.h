@@ -100,7 +100,6 @@ struct StepProgram {
     std::vector<StepCall> calls;
     std::vector<StepMessage> messages;
     std::vector<int> lastWaits; ///< messages that end with the step
-    double bytes = 0;           ///< of memory, by the plan
   };
 
   std::vector<int> degrees; ///< of the mesh, outer to inner

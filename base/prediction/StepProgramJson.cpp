@@ -93,8 +93,7 @@ ordered_json write(const StepProgram::Rank &rank) {
         {{"offset", message.offset}, {"bytes", message.bytes}, {"is_send", message.isSend}});
   return {{"calls", std::move(calls)},
           {"messages", std::move(messages)},
-          {"last_waits", rank.lastWaits},
-          {"bytes", rank.bytes}};
+          {"last_waits", rank.lastWaits}};
 }
 
 KernelWork readKernel(const ordered_json &json) {
@@ -148,8 +147,47 @@ StepProgram::Rank readRank(const ordered_json &json) {
   for (const ordered_json &message : json.at("messages"))
     rank.messages.push_back({message.at("offset"), message.at("bytes"), message.at("is_send")});
   rank.lastWaits = json.at("last_waits").get<std::vector<int>>();
-  rank.bytes = json.at("bytes");
   return rank;
+}
+
+void require(bool holds, const char *what) {
+  if (!holds)
+    throw UserError(std::string("no description of a step: ") + what);
+}
+
+void checkMessages(const std::vector<int> &messages, const StepProgram::Rank &rank) {
+  for (int message : messages)
+    require(message >= 0 && static_cast<size_t>(message) < rank.messages.size(),
+            "a call has an unknown message");
+}
+
+void checkRank(const StepProgram::Rank &rank, const StepProgram &step) {
+  for (const StepCall &call : rank.calls) {
+    require(step.functions.count(call.function) != 0, "a call has an unknown function");
+    for (const auto *messages : {&call.receives, &call.waits, &call.sends})
+      checkMessages(*messages, rank);
+  }
+  checkMessages(rank.lastWaits, rank);
+}
+
+/// Checks what the simulation assumes of a step that the compiler derived.
+void check(const StepProgram &step) {
+  require(step.axes.size() == step.degrees.size(), "each axis needs a degree");
+  require(!step.ranks.empty(), "it has no rank");
+  const bool hasPipeline = step.pipelineAxis >= 0;
+  require(!hasPipeline || static_cast<size_t>(step.pipelineAxis) < step.axes.size(),
+          "the axis of the pipeline is unknown");
+  const int numRanks = hasPipeline ? step.degrees[static_cast<size_t>(step.pipelineAxis)] : 1;
+  require(step.ranks.size() == static_cast<size_t>(numRanks),
+          "the ranks are not those of the pipeline");
+  for (size_t rank = 0; rank < step.ranks.size(); ++rank) {
+    checkRank(step.ranks[rank], step);
+    for (const StepMessage &message : step.ranks[rank].messages) {
+      const int64_t other =
+          static_cast<int64_t>(rank) + (message.isSend ? message.offset : -int64_t{message.offset});
+      require(other >= 0 && other < numRanks, "a message leaves the pipeline");
+    }
+  }
 }
 
 } // namespace
@@ -191,6 +229,7 @@ StepProgram readStepProgram(std::string_view text) {
       step.ranks.push_back(readRank(rank));
     for (const auto &[name, items] : json.at("functions").items())
       step.functions[name] = readItems(items);
+    check(step);
     return step;
   } catch (const ordered_json::exception &error) {
     throw UserError(std::string("no description of a step: ") + error.what());

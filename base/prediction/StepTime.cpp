@@ -195,8 +195,7 @@ double countRanks(const StepProgram &step) {
   return std::accumulate(step.degrees.begin(), step.degrees.end(), 1.0, std::multiplies<>());
 }
 
-} // namespace
-
+/// The ranks that use one CPU: those that the first link connects.
 double countRanksPerDevice(const StepProgram &step, const Machine &machine) {
   const double ranks = countRanks(step);
   if (machine.device.isCuda)
@@ -204,6 +203,12 @@ double countRanksPerDevice(const StepProgram &step, const Machine &machine) {
   if (machine.links.empty() || machine.links.front().ranks == 0)
     return ranks;
   return std::min(ranks, static_cast<double>(machine.links.front().ranks));
+}
+
+} // namespace
+
+double getMemoryOfRank(const StepProgram &step, const Machine &machine) {
+  return getDeviceOfRank(machine.device, countRanksPerDevice(step, machine)).memory;
 }
 
 StepTime predictStep(const StepProgram &step, const Machine &machine) {

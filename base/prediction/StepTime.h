@@ -33,8 +33,8 @@ struct StepTime {
   double getTokensPerSecond(const StepProgram &step) const { return step.tokens / seconds; }
 };
 
-/// The ranks that use one CPU: those that the first link connects.
-double countRanksPerDevice(const StepProgram &step, const Machine &machine);
+/// The memory of a rank in bytes: that of a GPU, or its part of that of a CPU.
+double getMemoryOfRank(const StepProgram &step, const Machine &machine);
 
 /// The step must outlive the result. Throws UserError if the machine lacks what the step needs.
 StepTime predictStep(const StepProgram &step, const Machine &machine);

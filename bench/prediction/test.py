@@ -10,7 +10,7 @@ import measures
 from case import Case, Row
 
 REQUIRED = {"memory": ("bytes", "bandwidth", "efficiency"), "products": ("efficiency", "depth", "tile"),
-            "attention": ("forward", "backward"), "loops": ("arithmetic", "special"), "host": ("bandwidth",)}
+            "attention": ("forward", "backward"), "loops": ("arithmetic", "special")}
 
 
 def make_result(measured: float, predicted: float, microbatches: int = 1, memory: float = 0, contest=("all",)):

@@ -17,7 +17,9 @@
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 
+#include <cerrno>
 #include <cstdlib>
 #include <thread>
 #include <unistd.h>
@@ -144,6 +146,15 @@ bool checkThreads(DiagnosticEngine &diags) {
   return false;
 }
 
+/// Reports, before minutes of measurement, a folder in which the file cannot be written.
+bool checkOutput(const std::string &output, DiagnosticEngine &diags) {
+  llvm::SmallString<128> folder(llvm::sys::path::parent_path(output));
+  if (output == "-" || ::access(folder.empty() ? "." : folder.c_str(), W_OK) == 0)
+    return true;
+  reportWriteError(diags, output, std::error_code(errno, std::generic_category()));
+  return false;
+}
+
 /// Nothing after an error, which is printed.
 std::optional<Machine> calibrate(Calibrator &calibrator) {
   Machine machine = describeHost();
@@ -170,7 +181,7 @@ std::optional<Machine> calibrate(Calibrator &calibrator) {
 
 int calibrateCommand(const CommonOptions &options, const CalibrateOptions &calibrate) {
   CompilerInstance instance(options);
-  if (!checkThreads(instance.diags))
+  if (!checkThreads(instance.diags) || !checkOutput(calibrate.output, instance.diags))
     return instance.finish(1);
   llvm::SmallString<128> directory;
   if (std::error_code error = llvm::sys::fs::createUniqueDirectory("titan-calibrate", directory)) {

@@ -6,6 +6,7 @@
 #include "compiler/driver/Completion.h"
 #include "compiler/driver/ModuleFile.h"
 #include "compiler/driver/Plugins.h"
+#include "compiler/driver/PredictionCommandLine.h"
 #include "compiler/driver/ScheduleCommandLine.h"
 #include "compiler/onnx/TranslateProgram.h"
 #include "compiler/pipelines/Phases.h"
@@ -219,13 +220,7 @@ void addInspection(CLI::App &app, Arguments &args) {
   });
   info->add_flag("--by-line", args.info.byLine,
                  "add operations and memory traffic of every source line");
-  info->add_option("--machine", args.info.machine,
-                   "predict whether the run fits this machine, and how fast it is: a name of the "
-                   "library (h100), or a file")
-      ->type_name("NAME|FILE.toml");
-  info->add_option("--step-program", args.info.stepProgram,
-                   "write what each rank does in a step, for titan-predict")
-      ->type_name("FILE.json");
+  addPredictionOptions(*info, args.info);
   info->add_flag("--groups", args.info.groups, "list the ranks of all groups of the mesh");
   info->add_flag("--options", args.info.options, "list all options of runs");
   CLI::App *explain = app.add_subcommand("explain", "explain the code of a diagnostic");
@@ -292,31 +287,6 @@ void addCache(CLI::App &app, Arguments &args) {
   addDiagnostics(*cache, args.common);
 }
 
-void addPlan(CLI::App &app, Arguments &args) {
-  CLI::App *command = app.add_subcommand(
-      "plan", "search for the degrees of the map and settings with the least predicted time");
-  addCommon(*command, args.common, true);
-  command->add_flag("--json", args.common.json, "print all tried combinations as JSON");
-  command->add_option("--machine", args.plan.machine, "a name of the library (h100), or a file")
-      ->type_name("NAME|FILE.toml")
-      ->required();
-  cli::addNumber<int64_t>(*command, "--devices", 1, args.plan.devices,
-                          "the number of devices, which is the product of the degrees")
-      ->required();
-  cli::addPositive(*command, "--memory", args.plan.memory,
-                   "GiB of a device; default: those of the machine")
-      ->type_name("GIB");
-}
-
-void addCalibrate(CLI::App &app, Arguments &args) {
-  CLI::App *command = app.add_subcommand(
-      "calibrate", "measure this machine and write a file for `titanc info --machine`");
-  command->add_option("-o", args.calibrate.output, "the file; - is the standard output")
-      ->type_name("FILE.toml")
-      ->capture_default_str();
-  addDiagnostics(*command, args.common);
-}
-
 void addFlight(CLI::App &app, FlightOptions &flight) {
   CLI::App *command = app.add_subcommand(
       "flight", "find the rank that kept a run waiting, from what all ranks did last");
@@ -350,8 +320,10 @@ void addAll(CLI::App &app, Arguments &args) {
   addBuild(app, args.common, args.build);
   addRun(app, args.common, args.run);
   addCache(app, args);
-  addPlan(app, args);
-  addCalibrate(app, args);
+  CLI::App *plan = addPlan(app, args.plan);
+  addCommon(*plan, args.common, true);
+  plan->add_flag("--json", args.common.json, "print all tried combinations as JSON");
+  addDiagnostics(*addCalibrate(app, args.calibrate), args.common);
   addFlight(app, args.flight);
   addSelection(*addSchedule(app, args.schedule), args.common);
 }

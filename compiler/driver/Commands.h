@@ -93,7 +93,6 @@ struct PlanOptions {
   std::string machine;
   int64_t devices = 0;
   double memory = 0; ///< GiB of a device; 0: that of the machine
-  size_t count = 10; ///< of printed plans
 };
 /// Searches the degrees of the map and settings of memory for the least predicted time.
 int planCommand(const CommonOptions &options, const PlanOptions &plan);

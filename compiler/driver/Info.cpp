@@ -1,6 +1,5 @@
 // `titanc info`: reports parameters, memory, arithmetic and communication of a run.
 #include "base/Error.h"
-#include "base/machine/DeviceOfRank.h"
 #include "base/prediction/StepProgramJson.h"
 #include "compiler/driver/Commands.h"
 #include "compiler/driver/MachineSelection.h"
@@ -46,9 +45,7 @@ static bool addPrediction(CompilerInstance &instance, const std::string &name,
     Prediction &prediction = summary.prediction.emplace();
     prediction.machine = std::move(*machine);
     prediction.time = predictStep(summary.step, prediction.machine);
-    prediction.memory = getDeviceOfRank(prediction.machine.device,
-                                        countRanksPerDevice(summary.step, prediction.machine))
-                            .memory;
+    prediction.memory = getMemoryOfRank(summary.step, prediction.machine);
     prediction.utilisation =
         getUtilisation(summary.step, prediction.time.seconds, prediction.machine);
     return true;

@@ -1,7 +1,6 @@
 // `titanc plan`: the degrees of a map and other settings with which a step takes least time on a
 // machine, by prediction.
 #include "base/Error.h"
-#include "base/machine/DeviceOfRank.h"
 #include "compiler/driver/Commands.h"
 #include "compiler/driver/MachineSelection.h"
 #include "compiler/driver/Notice.h"
@@ -32,7 +31,7 @@ struct Choice {
 struct Plan {
   std::vector<std::pair<std::string, double>> components;
   double seconds = 0, tokensPerSecond = 0, mfu = 0;
-  double bytes = 0; ///< of a device
+  double bytes = 0, memory = 0; ///< that a rank needs, and may use
 };
 
 /// Predicts the steps of maps.
@@ -70,13 +69,6 @@ public:
   }
 
   const Plan &getPlan(const Point &point) const { return plans.at(point); }
-  /// Bytes that a rank may use.
-  double getMemory() const {
-    if (plan.memory > 0)
-      return plan.memory * static_cast<double>(int64_t{1} << 30);
-    const double ranks = machine.device.isCuda ? 1 : static_cast<double>(plan.devices);
-    return getDeviceOfRank(machine.device, ranks).memory;
-  }
 
 private:
   void addChoices(const sema::Run &run, const std::string &pathOfMicrobatches) {
@@ -115,9 +107,15 @@ private:
     try {
       const StepTime time = predictStep(summary.step, machine);
       const auto bytes = static_cast<double>(summary.memory.getOnDevice());
-      plans[point] = {listComponents(time), time.seconds, time.getTokensPerSecond(summary.step),
-                      getUtilisation(summary.step, time.seconds, machine).model, bytes};
-      return {"", time.seconds, bytes / getMemory()};
+      const double memory = plan.memory > 0 ? plan.memory * static_cast<double>(int64_t{1} << 30)
+                                            : getMemoryOfRank(summary.step, machine);
+      plans[point] = {listComponents(time),
+                      time.seconds,
+                      time.getTokensPerSecond(summary.step),
+                      getUtilisation(summary.step, time.seconds, machine).model,
+                      bytes,
+                      memory};
+      return {"", time.seconds, bytes / memory};
     } catch (const UserError &error) {
       return {error.what(), 0, 0};
     }
@@ -140,9 +138,9 @@ private:
 };
 
 /// Why a plan is slower than the best one: the component that takes most longer.
-std::string explainLoss(const Plan &plan, const Plan &best, double memory) {
-  if (plan.bytes > memory)
-    return "needs " + printPercent(plan.bytes / memory) + " of the memory";
+std::string explainLoss(const Plan &plan, const Plan &best) {
+  if (plan.bytes > plan.memory)
+    return "needs " + printPercent(plan.bytes / plan.memory) + " of the memory";
   std::map<std::string, double> before(best.components.begin(), best.components.end());
   std::string most;
   double largest = 0;
@@ -154,20 +152,19 @@ std::string explainLoss(const Plan &plan, const Plan &best, double memory) {
   return most;
 }
 
-void print(llvm::raw_ostream &out, const Planner &planner, const std::vector<Result> &results,
-           const PlanOptions &options) {
+void print(llvm::raw_ostream &out, const Planner &planner, const std::vector<Result> &results) {
+  constexpr size_t maxPrinted = 10;
   using Side = TextTable::Side;
   TextTable table({Side::Right, Side::Right, Side::Right, Side::Right, Side::Left, Side::Left});
   table.add({"step", "tokens/s", "MFU", "memory", "settings", "slower by"});
   const Plan &best = planner.getPlan(results.front().point);
-  for (const Result &result : llvm::ArrayRef(results).take_front(options.count)) {
+  for (const Result &result : llvm::ArrayRef(results).take_front(maxPrinted)) {
     if (!result.outcome.refusal.empty())
       break;
     const Plan &plan = planner.getPlan(result.point);
     table.add({printSeconds(plan.seconds), groupDigits(std::llround(plan.tokensPerSecond)),
                printPercent(plan.mfu), printGiB(plan.bytes),
-               llvm::join(planner.listSettings(result.point), " "),
-               explainLoss(plan, best, planner.getMemory())});
+               llvm::join(planner.listSettings(result.point), " "), explainLoss(plan, best)});
   }
   table.print(out);
 }
@@ -221,9 +218,9 @@ int planCommand(const CommonOptions &options, const PlanOptions &plan) {
   const auto numRefused =
       llvm::count_if(results, [](const Result &result) { return !result.outcome.refusal.empty(); });
   llvm::outs() << plan.devices << " devices of " << machine->name << ", "
-               << printGiB(planner.getMemory()) << " each; " << results.size()
-               << " combinations tried, " << numRefused << " of them refused\n";
-  print(llvm::outs(), planner, results, plan);
+               << printGiB(planner.getPlan(results.front().point).memory) << " each; "
+               << results.size() << " combinations tried, " << numRefused << " of them refused\n";
+  print(llvm::outs(), planner, results);
   return instance.finish();
 }
 

@@ -123,6 +123,8 @@ std::vector<Result> findBest(const std::vector<Point> &starts, const std::vector
 
 std::vector<Point> makeStarts(const std::vector<int64_t> &degrees, int64_t devices,
                               size_t numSettings) {
+  if (degrees.empty())
+    return {};
   std::vector<int64_t> common = degrees;
   int64_t missing = devices;
   for (int64_t &degree : common) { // as much of each degree as divides the devices

@@ -45,7 +45,7 @@ std::vector<Result> findBest(const std::vector<Point> &starts, const std::vector
 
 /// Points from which to search: `degrees` if their product is `devices`; otherwise as much of each
 /// degree as divides the devices, with the missing factor on all axes evenly, and on one axis, for
-/// each axis. All settings have their first values.
+/// each axis; none without an axis. All settings have their first values.
 std::vector<Point> makeStarts(const std::vector<int64_t> &degrees, int64_t devices,
                               size_t numSettings);
 

@@ -98,7 +98,6 @@ launch = 1e-7
 attention.forward = 0.25
 links.near = {ranks = 2, bandwidth = 1e9, latency = 1e-6, stolen = 1}
 caches.l2 = {bytes = 1e6, bandwidth = 1e11}
-host.bandwidth = 3
 products.measured.f32 = [[1, 2, 3, 4, 0.1], [5, 6, 7, 8, 1e-9]]
 attention.measured.backward.f32 = [[1, 2, 3, 4, 5, 6]]
 )";
@@ -110,7 +109,6 @@ attention.measured.backward.f32 = [[1, 2, 3, 4, 5, 6]]
   EXPECT_EQ(again.machine->device.products.at("f32").attentionBackward[0].flops, 5);
   EXPECT_EQ(again.machine->links[0].stolen, 1);
   EXPECT_EQ(again.machine->device.levels[0].bytes, 1e6);
-  EXPECT_EQ(again.machine->hostBandwidth, 3);
 }
 
 TEST(MachineFile, LocatesMistakes) {

@@ -92,6 +92,23 @@ TEST(FunctionTime, LongLoopsAreNotUnrolled) {
   EXPECT_NEAR(kernels, 1e6, 1);
 }
 
+TEST(FunctionTime, LongLoopsCountWaitsForTheIterationBefore) {
+  // Each iteration waits 1 s for the collective that the one before it started.
+  const StepItems items{
+      makeCollective(2, 0),
+      {"repeat",
+       {},
+       StepLoop{{{1000, {{"wait", {}, StepWait{0}}, makeCollective(2, 0), makeKernel(1)}}}}}};
+  const FunctionTime time = simulate(items);
+  double waited = 0, kernels = 0;
+  for (const StepSpan &span : time.spans) {
+    waited += span.times * span.waited;
+    kernels += span.axes.empty() ? span.times * (span.end - span.begin) : 0;
+  }
+  EXPECT_NEAR(kernels, 1000, 1e-6);
+  EXPECT_NEAR(waited + kernels, time.seconds, 1e-6);
+}
+
 TEST(FunctionTime, WaitsNeedAStart) {
   const StepItems items{{"wait", {}, StepWait{3}}};
   EXPECT_THROW(simulate(items), Fault);

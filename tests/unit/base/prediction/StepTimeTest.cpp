@@ -49,7 +49,7 @@ Machine makeFastMachine() {
 TEST(StepTime, OneRankRunsItsCalls) {
   StepProgram step;
   step.functions = {{"train", makeFunction(2)}};
-  step.ranks.push_back({{{"train", "train"}}, {}, {}, 0});
+  step.ranks.push_back({{{"train", "train"}}, {}, {}});
   step.tokens = 100;
   const StepTime time = predictStep(step, makeFastMachine());
   EXPECT_DOUBLE_EQ(time.seconds, 2);
@@ -62,7 +62,7 @@ TEST(StepTime, OneRankRunsItsCalls) {
 TEST(StepTime, TurnsCountByTheirFraction) {
   StepProgram step;
   step.functions = {{"a", makeFunction(2)}, {"b", makeFunction(4)}};
-  step.ranks.push_back({{{"a", "a", 0.75}, {"b", "b", 0.25}}, {}, {}, 0});
+  step.ranks.push_back({{{"a", "a", 0.75}, {"b", "b", 0.25}}, {}, {}});
   EXPECT_DOUBLE_EQ(predictStep(step, makeFastMachine()).seconds, 2.5);
 }
 
@@ -96,7 +96,7 @@ TEST(StepTime, RanksDivideACpu) {
   step.axes = {"dp"};
   step.degrees = {8};
   step.functions = {{"train", makeFunction(1)}};
-  step.ranks.push_back({{{"train", "train"}}, {}, {}, 0});
+  step.ranks.push_back({{{"train", "train"}}, {}, {}});
   Machine machine = makeFastMachine();
   machine.device.isCuda = false;
   EXPECT_DOUBLE_EQ(predictStep(step, machine).seconds, 4); // four ranks in a node
@@ -112,7 +112,7 @@ TEST(StepTime, RanksDivideMeasuredRates) {
   step.axes = {"dp"};
   step.degrees = {4};
   step.functions = {{"train", {{"contract", {}, StepKernel{work}}}}};
-  step.ranks.push_back({{{"train", "train"}}, {}, {}, 0});
+  step.ranks.push_back({{{"train", "train"}}, {}, {}});
   Machine machine = makeFastMachine();
   machine.device.isCuda = false;
   machine.device.arithmetic = 1;
@@ -149,6 +149,28 @@ TEST(StepProgramJson, RefusesOtherTexts) {
   EXPECT_THROW(readStepProgram(""), UserError);
   EXPECT_THROW(readStepProgram("{}"), UserError);
   EXPECT_THROW(readStepProgram("{\"version\": 99}"), UserError);
+}
+
+TEST(StepProgramJson, RefusesStepsThatCannotBeSimulated) {
+  auto isRefused = [](auto change) {
+    StepProgram step = makePipeline();
+    change(step);
+    try {
+      readStepProgram(writeStepProgram(step));
+    } catch (const UserError &) {
+      return true;
+    }
+    return false;
+  };
+  EXPECT_FALSE(isRefused([](StepProgram &) {}));
+  EXPECT_TRUE(isRefused([](StepProgram &step) { step.ranks.clear(); }));
+  EXPECT_TRUE(isRefused([](StepProgram &step) { step.ranks.pop_back(); }));
+  EXPECT_TRUE(isRefused([](StepProgram &step) { step.pipelineAxis = 1; }));
+  EXPECT_TRUE(isRefused([](StepProgram &step) { step.degrees.push_back(2); }));
+  EXPECT_TRUE(isRefused([](StepProgram &step) { step.ranks[0].calls[0].sends = {9}; }));
+  EXPECT_TRUE(isRefused([](StepProgram &step) { step.ranks[0].lastWaits = {-1}; }));
+  EXPECT_TRUE(isRefused([](StepProgram &step) { step.ranks[0].messages[0].offset = 2; }));
+  EXPECT_TRUE(isRefused([](StepProgram &step) { step.functions.clear(); }));
 }
 
 } // namespace

@@ -26,6 +26,11 @@ TEST(MapSearch, StartsWithTheMissingFactorOnEachAxis) {
     EXPECT_EQ(getProduct(start.degrees), 42);
 }
 
+TEST(MapSearch, AMapWithoutAxesHasNoPoint) {
+  EXPECT_TRUE(makeStarts({}, 4, 2).empty());
+  EXPECT_TRUE(findBest({}, {}, [](const Point &) { return Outcome{}; }).empty());
+}
+
 TEST(MapSearch, FindsTheBestDegrees) {
   // Best for degrees 4 x 16 x 8.
   auto evaluate = [](const Point &point) {
